@@ -1,0 +1,143 @@
+"""Between arrays (numpy, DLPack) and DLTensor."""
+import ctypes
+import sys
+from typing import Any, Optional, Sequence, Tuple
+
+import numpy as np
+
+from . import _abi
+from .errors import ArgumentError
+
+try:
+    import ml_dtypes
+
+    _bfloat16 = np.dtype(ml_dtypes.bfloat16)
+except ImportError:
+    _bfloat16 = None
+
+Key = Tuple[int, int, int]  # code, bits and lanes of a DLDataType
+
+_BF16: Key = (4, 16, 1)
+_NAMES = {
+    (0, 8, 1): "int8", (0, 16, 1): "int16", (0, 32, 1): "int32", (0, 64, 1): "int64",
+    (1, 8, 1): "uint8", (1, 16, 1): "uint16", (1, 32, 1): "uint32", (1, 64, 1): "uint64",
+    (2, 16, 1): "float16", (2, 32, 1): "float32", (2, 64, 1): "float64",
+    _BF16: "bfloat16", (6, 8, 1): "bool",
+}
+_KEYS = {name: key for key, name in _NAMES.items()}
+
+
+def dtype_name(key: Key) -> str:
+    """What numpy, ml_dtypes and torch all call it."""
+    return _NAMES.get(key, "DLDataType%s" % (key,))
+
+
+def numpy_dtype(key: Key) -> np.dtype:
+    """The dtype of a numpy array for it; bf16 without ml_dtypes: its bits."""
+    if key == _BF16:
+        return _bfloat16 if _bfloat16 is not None else np.dtype(np.uint16)
+    return np.dtype(dtype_name(key))
+
+
+class Tensor:
+    """A DLTensor together with whatever it points to."""
+
+    def __init__(self, pointer, keep: Sequence[Any]):
+        self.pointer = pointer
+        self._keep = keep
+
+    @classmethod
+    def make(cls, address: Optional[int], shape, strides, key: Key, keep=()) -> "Tensor":
+        extents = (ctypes.c_int64 * max(len(shape), 1))(*shape)
+        steps = (ctypes.c_int64 * len(strides))(*strides) if strides else None
+        tensor = _abi.DLTensor(
+            data=address, device=_abi.DLDevice(_abi.CPU, 0), ndim=len(shape),
+            dtype=_abi.DLDataType(*key),
+            shape=ctypes.cast(extents, ctypes.POINTER(ctypes.c_int64)),
+            strides=ctypes.cast(steps, ctypes.POINTER(ctypes.c_int64)) if steps else None)
+        return cls(ctypes.pointer(tensor), [tensor, extents, steps, *keep])
+
+    @classmethod
+    def shape_only(cls, rank: int, key: Key) -> "Tensor":
+        """What coda_F_infer writes an output's shape to."""
+        return cls.make(None, [-1] * rank, None, key)
+
+    def shape(self) -> Tuple[int, ...]:
+        tensor = self.pointer.contents
+        return tuple(tensor.shape[i] for i in range(tensor.ndim))
+
+
+def _from_numpy(array: np.ndarray, want: Key, what: str, writable: bool) -> Tensor:
+    if writable and not array.flags.writeable:
+        raise ArgumentError("%s is read-only" % what)
+    if not array.dtype.isnative:
+        raise ArgumentError("%s is not in native byte order" % what)
+    if array.dtype == np.uint16 and want == _BF16:
+        key = _BF16  # Bits.
+    else:
+        key = _KEYS.get(array.dtype.name)
+        if key is None:
+            raise ArgumentError("%s has dtype %s, which no argument can have" % (
+                what, array.dtype))
+    size = array.dtype.itemsize
+    if any(stride % size for stride in array.strides):
+        raise ArgumentError("%s has strides that are no multiple of its elements" % what)
+    return Tensor.make(
+        array.ctypes.data, array.shape, [s // size for s in array.strides], key, [array])
+
+
+_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_capsule_pointer.restype = ctypes.c_void_p
+_capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+
+
+def _from_dlpack(array: Any, stream: Optional[int]) -> Tensor:
+    device, _ = array.__dlpack_device__()
+    if device == _abi.CUDA:
+        # 1 is the legacy default stream, which waits for the others.
+        capsule = array.__dlpack__(stream=stream if stream else 1)
+    else:
+        capsule = array.__dlpack__()
+    # The capsule stays unconsumed: its destructor frees what it holds.
+    address = _capsule_pointer(capsule, b"dltensor")
+    return Tensor(ctypes.cast(address, ctypes.POINTER(_abi.DLTensor)), [capsule, array])
+
+
+def to_tensor(
+    array: Any, want: Key, what: str, stream: Optional[int] = None, writable: bool = False
+) -> Tensor:
+    """`array` as a DLTensor over the same memory.
+
+    want    the dtype that the entry declares; only decides what uint16 means
+    what    names the argument in an error
+    """
+    if isinstance(array, np.ndarray):
+        return _from_numpy(array, want, what, writable)
+    if hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__"):
+        return _from_dlpack(array, stream)
+    if not writable and np.isscalar(array):
+        return _from_numpy(np.asarray(array, numpy_dtype(want)), want, what, writable)
+    raise ArgumentError("%s is a %s: give a numpy array or an object with __dlpack__" % (
+        what, type(array).__name__))
+
+
+def like_torch(arrays: Sequence[Any]) -> Optional[Any]:
+    """The torch.device of the first torch tensor in `arrays`, or None."""
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        for array in arrays:
+            if isinstance(array, torch.Tensor):
+                return array.device
+    return None
+
+
+def empty(shape: Tuple[int, ...], key: Key, torch_device: Optional[Any]) -> Any:
+    """A new compact array, aligned as an artifact wants its workspace."""
+    if torch_device is not None:
+        torch = sys.modules["torch"]
+        return torch.empty(shape, dtype=getattr(torch, dtype_name(key)), device=torch_device)
+    dtype = numpy_dtype(key)
+    size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    storage = np.empty(size + 64, np.uint8)
+    start = -storage.ctypes.data % 64
+    return storage[start:start + size].view(dtype).reshape(shape)

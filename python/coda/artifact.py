@@ -1,0 +1,205 @@
+"""Loads a compiled artifact and calls its entries."""
+import ctypes
+import dataclasses
+import os
+import sys
+import threading
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+
+from . import _abi
+from ._arrays import Tensor, dtype_name, empty, like_torch, to_tensor
+from .errors import BY_STATUS, ArgumentError, ArtifactError, DeviceError, Error
+
+
+@dataclasses.dataclass(frozen=True)
+class Argument:
+    """One input or output of an entry. An extent of -1 is dynamic."""
+
+    name: str
+    dtype: str
+    shape: Tuple[int, ...]
+    # Outputs: the input whose storage it may share, or None.
+    alias_of: Optional[int] = None
+
+
+class Entry:
+    """A function of an artifact: call it with one array for each input."""
+
+    def __init__(self, library: ctypes.CDLL, module: _abi.Module, info: _abi.EntryInfo):
+        self._library = library  # Keeps it loaded.
+        self._module = module
+        self._info = info
+        self.name: str = info.name.decode()
+        count = info.num_inputs + info.num_outputs
+        raw = [info.args[i] for i in range(count)]
+        self._dtypes = [arg.dtype.key() for arg in raw]
+        described = [
+            Argument(
+                (arg.name or b"").decode() or "arg%d" % i, dtype_name(arg.dtype.key()),
+                tuple(arg.shape[d] for d in range(arg.ndim)),
+                arg.alias_of if arg.alias_of >= 0 else None)
+            for i, arg in enumerate(raw)
+        ]
+        self.inputs: List[Argument] = described[: info.num_inputs]
+        self.outputs: List[Argument] = described[info.num_inputs:]
+        self.num_launches: int = info.num_launches
+        self._workspaces = threading.local()
+
+    def __repr__(self):
+        def show(args):
+            return ", ".join(
+                "%s: %s" % (a.name, "x".join(
+                    ["?" if n < 0 else str(n) for n in a.shape] + [a.dtype])) for a in args)
+        return "<coda.Entry %s(%s) -> (%s)>" % (
+            self.name, show(self.inputs), show(self.outputs))
+
+    def __call__(
+        self, *arrays: Any, out: Optional[Sequence[Any]] = None, stream: Optional[int] = None
+    ) -> Union[Any, Tuple[Any, ...]]:
+        """Runs the entry and returns its output, or a tuple of several.
+
+        arrays  numpy arrays, or objects with __dlpack__ such as torch tensors;
+                bf16 as ml_dtypes.bfloat16 or as uint16 bits. No array is
+                copied.
+        out     arrays to write to instead of new ones
+        stream  GPU only: the CUstream to launch on, torch's current one by default;
+                returns without waiting
+
+        New outputs are torch tensors if an input is one, else numpy arrays.
+        Raises ArgumentError, DeviceError or AssertionFailed with the artifact's
+        own text.
+        """
+        if len(arrays) != len(self.inputs):
+            raise ArgumentError("%s takes %d arguments, got %d" % (
+                self.name, len(self.inputs), len(arrays)))
+        torch_device = like_torch(arrays)
+        if torch_device is not None and torch_device.type == "cuda" and stream is None:
+            stream = sys.modules["torch"].cuda.current_stream(torch_device).cuda_stream
+        tensors = [
+            to_tensor(array, dtype, "argument %d (%s) of %s" % (i, arg.name, self.name), stream)
+            for i, (array, dtype, arg) in enumerate(zip(arrays, self._dtypes, self.inputs))
+        ]
+        results = self._outputs(tensors, out, torch_device, stream)
+        tensors += [tensor for _, tensor in results]
+        self._run(tensors, torch_device, stream)
+        values = tuple(array for array, _ in results)
+        return values[0] if len(values) == 1 else values
+
+    def _outputs(self, inputs, out, torch_device, stream) -> List[Tuple[Any, Tensor]]:
+        dtypes = self._dtypes[len(inputs):]
+        if out is not None:
+            out = list(out) if isinstance(out, (tuple, list)) else [out]
+            if len(out) != len(self.outputs):
+                raise ArgumentError("%s has %d outputs, `out` has %d" % (
+                    self.name, len(self.outputs), len(out)))
+            return [
+                (array, to_tensor(
+                    array, dtype, "output %d of %s" % (i, self.name), stream, writable=True))
+                for i, (array, dtype) in enumerate(zip(out, dtypes))
+            ]
+        shapes = self._infer(inputs)
+        results = []
+        for shape, dtype in zip(shapes, dtypes):
+            array = empty(shape, dtype, torch_device)
+            results.append((array, to_tensor(array, dtype, "", stream, writable=True)))
+        return results
+
+    def _infer(self, inputs: List[Tensor]) -> List[Tuple[int, ...]]:
+        """The shapes of the outputs for these inputs."""
+        tensors = list(inputs)
+        for arg, dtype in zip(self.outputs, self._dtypes[len(inputs):]):
+            tensors.append(Tensor.shape_only(len(arg.shape), dtype))
+        pointers, count = _pointers(tensors)
+        self._check(self._info.infer(pointers, count))
+        return [tensor.shape() for tensor in tensors[len(inputs):]]
+
+    def _run(self, tensors: List[Tensor], torch_device, stream) -> None:
+        pointers, count = _pointers(tensors)
+        size = ctypes.c_size_t()
+        self._check(self._info.workspace(pointers, count, ctypes.byref(size)))
+        context = _abi.Context(size=ctypes.sizeof(_abi.Context), stream=stream)
+        if torch_device is not None and torch_device.index is not None:
+            context.device = torch_device.index
+        workspace = self._workspace(size.value, torch_device)
+        if workspace is not None:
+            context.workspace, context.workspace_bytes = workspace
+        self._check(self._info.call(ctypes.byref(context), pointers, count))
+
+    def _workspace(self, size: int, torch_device) -> Optional[Tuple[int, int]]:
+        """(address, bytes) of this thread's own buffer, kept between calls."""
+        if size == 0:
+            return None
+        buffers: Dict[Any, Any] = self._workspaces.__dict__
+        key = str(torch_device)
+        if key not in buffers or buffers[key][2] < size:
+            array = empty((size,), (1, 8, 1), torch_device)
+            address = array.data_ptr() if torch_device is not None else array.ctypes.data
+            buffers[key] = (array, address, size)
+        return buffers[key][1:]
+
+    def _check(self, status: int) -> None:
+        if status != 0:
+            text = (self._module.last_error() or b"").decode(errors="replace")
+            raise BY_STATUS.get(status, Error)(
+                text or "%s failed with status %d" % (self.name, status))
+
+
+def _pointers(tensors: List[Tensor]):
+    pointers = (ctypes.POINTER(_abi.DLTensor) * len(tensors))(
+        *(tensor.pointer for tensor in tensors))
+    return pointers, len(tensors)
+
+
+class Artifact:
+    """A shared library that coda-compile wrote. Each entry is an attribute."""
+
+    def __init__(self, path: str, library: ctypes.CDLL, module: _abi.Module):
+        self.path = path
+        self.target: str = module.target.decode()
+        self.cpu: str = (module.cpu or b"").decode()
+        self.entries: Dict[str, Entry] = {}
+        for i in range(module.num_entries):
+            entry = Entry(library, module, module.entries[i])
+            self.entries[entry.name] = entry
+
+    @classmethod
+    def load(cls, path: Union[str, "os.PathLike[str]"]) -> "Artifact":
+        """Loads the artifact at `path`. Raises ArtifactError or DeviceError."""
+        path = os.path.abspath(os.fspath(path))
+        if not os.path.exists(path):
+            raise ArtifactError("%s does not exist" % path)
+        try:
+            library = ctypes.CDLL(path)
+        except OSError as error:
+            raise ArtifactError("%s cannot be loaded: %s" % (path, error)) from None
+        try:
+            table = library.coda_module_v1
+        except AttributeError:
+            raise ArtifactError(
+                "%s is no coda artifact: it exports no coda_module_v1" % path) from None
+        table.restype = ctypes.POINTER(_abi.Module)
+        table.argtypes = []
+        module = table().contents
+        if module.version != _abi.MODULE_VERSION:
+            raise ArtifactError("%s has version %d of the artifact table, this package reads %d" % (
+                path, module.version, _abi.MODULE_VERSION))
+        if module.init:
+            if status := module.init(0):
+                text = (module.last_error() or b"").decode(errors="replace")
+                raise BY_STATUS.get(status, DeviceError)(
+                    text or "%s cannot run on this machine" % path)
+        return cls(path, library, module)
+
+    def __getattr__(self, name: str) -> Entry:
+        entries = self.__dict__.get("entries", {})
+        if name in entries:
+            return entries[name]
+        raise AttributeError("%s has no entry '%s'; it has %s" % (
+            self.__dict__.get("path", "the artifact"), name, ", ".join(entries) or "none"))
+
+    def __dir__(self):
+        return [*super().__dir__(), *self.entries]
+
+    def __repr__(self):
+        return "<coda.Artifact %s for %s: %s>" % (
+            self.path, self.target, ", ".join(self.entries))

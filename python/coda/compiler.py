@@ -1,0 +1,88 @@
+"""Starts coda-compile."""
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+from typing import Any, Optional, Union
+
+from .artifact import Artifact
+from .errors import CompileError, ToolNotFoundError
+
+
+def find_tool(name: str) -> str:
+    """The path of the project's program `name`.
+
+    Looked for in $CODA_HOME/bin, where CODA_HOME is a build folder or an
+    installation, then in a `bin` beside this package, then on PATH. Raises
+    ToolNotFoundError.
+    """
+    home = os.environ.get("CODA_HOME")
+    places = [pathlib.Path(home, "bin")] if home else []
+    places.append(pathlib.Path(__file__).resolve().parent / "bin")
+    for place in places:
+        if os.access(place / name, os.X_OK):
+            return str(place / name)
+    found = shutil.which(name)
+    if found is None:
+        raise ToolNotFoundError(
+            "%s is neither in %s nor on PATH: set CODA_HOME to a build folder or "
+            "an installation of coda" % (name, " nor in ".join(map(str, places))))
+    return found
+
+
+def _flags(options: dict) -> list:
+    flags = []
+    for name, value in options.items():
+        flag = "--" + name.replace("_", "-")
+        if value is True:
+            flags.append(flag)
+        elif value is not None and value is not False:
+            flags.append("%s=%s" % (flag, os.fspath(value) if hasattr(
+                value, "__fspath__") else value))
+    return flags
+
+
+def compile(
+    source: Union[str, bytes, "os.PathLike[str]"],
+    target: str = "cpu",
+    *,
+    output: Optional[Union[str, "os.PathLike[str]"]] = None,
+    **options: Any,
+) -> Artifact:
+    """Compiles MLIR and loads the artifact.
+
+    source   MLIR as text or bytecode, or a path object of a file that holds it
+    target   "cpu" or "sm_90a"
+    output   where to keep the shared library; None: it is removed when the
+             artifact is no longer used
+    options  flags of coda-compile with `_` for `-`: numerics="strict",
+             cpu="x86-64-v3", ...; True gives the bare flag, None and False none
+
+    Raises CompileError with the compiler's own text, ToolNotFoundError, or
+    ArtifactError where the result cannot run on this machine.
+    """
+    tool = find_tool("coda-compile")
+    scratch = tempfile.TemporaryDirectory(prefix="coda-")
+    try:
+        if isinstance(source, os.PathLike):
+            path = os.fspath(source)
+        else:
+            path = os.path.join(scratch.name, "input.mlir")
+            text = source.encode() if isinstance(source, str) else source
+            pathlib.Path(path).write_bytes(text)
+        library = os.fspath(output) if output else os.path.join(scratch.name, "artifact.so")
+        done = subprocess.run(
+            [tool, path, "--target=" + target, "-o", library, *_flags(options)],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise CompileError(
+                done.stderr.strip() or "coda-compile failed with exit code %d" % done.returncode,
+                done.returncode)
+        artifact = Artifact.load(library)
+        # Loaded already, so the file is needed no longer; kept for `path`.
+        artifact._scratch = scratch
+        return artifact
+    except BaseException:
+        scratch.cleanup()
+        raise
