@@ -1,0 +1,189 @@
+//===- CodaTileOps.td - gemm, map, bundle -*- tablegen -*-===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CODA_DIALECT_CODA_IR_CODATILEOPS_TD
+#define CODA_DIALECT_CODA_IR_CODATILEOPS_TD
+
+include "coda/Dialect/Coda/IR/CodaAttrs.td"
+include "mlir/Dialect/Linalg/IR/LinalgInterfaces.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Coda_TileOp<string mnemonic>
+    : Coda_Op<mnemonic, [AttrSizedOperandSegments, IsolatedFromAbove,
+        SingleBlock, DestinationStyleOpInterface,
+        DeclareOpInterfaceMethods<TileOpInterface>,
+        DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+        DeclareOpInterfaceMethods<ConditionallySpeculatable>,
+        DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+                                  ["reifyResultShapes"]>,
+        DeclareOpInterfaceMethods<AggregatedOpInterface,
+                                  ["decomposeOperation"]>]> {
+  let arguments = (ins
+    Arg<Variadic<AnyShaped>, "left factors, one per product">:$lhs,
+    Arg<Variadic<AnyShaped>, "right factors, one per product">:$rhs,
+    Arg<Variadic<AnyShaped>, "loaded operands">:$inputs,
+    Arg<Variadic<AnyShaped>, "destinations">:$outputs,
+    AffineMapArrayAttr:$indexing_maps,
+    DenseI32ArrayAttr:$dims,
+    DenseI32ArrayAttr:$acc_sizes,
+    ArrayAttr:$combiners,
+    DenseBoolArrayAttr:$fresh,
+    ArrayAttr:$load_combiners);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let skipDefaultBuilders = 1;
+  let builders = [
+    OpBuilder<(ins "const ::mlir::coda::TileOpSpec &":$spec)>
+  ];
+  let hasCustomAssemblyFormat = 1;
+  let hasCanonicalizer = 1;
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return getOutputsMutable();
+    }
+  }];
+}
+
+def Coda_GemmOp : Coda_TileOp<"gemm"> {
+  let summary = "sums of products with a fused epilogue: one kernel";
+  let description = [{
+    One or more accumulators at one iteration point, a scalar region, and
+    stores and reductions of what the region yields.
+
+    ```
+    acc_i[b, m, n, u] = sum over products p of i, sum over k:
+                        lhs_p[b, m, k] * rhs_p[b, n, k, u]
+    ```
+
+    Products are exact and summed in the accumulator type (f32 for 8-, 16- and
+    32-bit floats, f64 for f64, i32 for i8) in an order that is fixed per
+    compiled artifact but not specified. K = 0 gives 0.
+
+    The iteration dims have kinds: **b** batch, **m** and **n** parallel, **u**
+    unrolled (static, 2 to 8 points in all), **k** contraction, **p** partial.
+    Each operand is followed by the dims that index it, `%wo[n, k]`; a kind with
+    several dims numbers them, `m0`, `m1`. Layouts are index maps: there is no
+    transpose attribute, and a reshape is an explicit `tensor.expand_shape`.
+
+    The region runs once per (b, m, n). Its arguments are, per accumulator and
+    then per `ins` operand, one value for each point of the operand's u dims
+    (row-major). It holds scalar, region-free, speculatable ops of arith, math
+    and coda. An `ins` operand with a combiner (`add %sp[p, m]`) is a
+    *combining load*: the region sees its values combined over p.
+
+    Each `outs` operand is, in destination style,
+    - a *store*, if it has no combiner: its map has every b, m and n dim, the
+      operand gives destination and shape only;
+    - a *reduction*, if it has one (`add %s0[m]`): its map drops some b, m or n
+      dim and `result = init + sum over the dropped dims`; with `fresh` the
+      operand's values are not read and the reduction starts from the identity.
+
+    **Preconditions**: c1 maps are projected permutations without symbols; c2
+    one index per dim of the operand; c3 extents agree, u dims are static; c4
+    lhs has all b, m and at least one k, neither n nor u, rhs all b, n and the
+    same k, no m; c5 products of one accumulator use disjoint k dims; c6 k dims
+    index factors only; c7 stores have every b, m, n dim, reductions drop one;
+    c8 the region's arguments; c9 what it yields; c10 what it may hold; c11
+    reductions are f32 or f64; c12 groups are static n dims; c13 all operands
+    are tensors or all memrefs; c14 `coda.index` names a b, m or n dim; c15 p
+    dims index combining loads only, and each of these has one.
+
+    **Postconditions**: one result per `outs` operand, of its type (none on
+    memrefs). Empty M or N: stores are empty, reductions equal their start.
+
+    Dtypes: factors f16, bf16, f32, f64 or i8, both of a product alike; loads
+    and stores any float or integer; reductions f32 and f64.
+
+    Example (residual, weighted copy and partial statistics):
+
+    ```mlir
+    %x, %h, %ss = coda.gemm
+        acc(%y[m, k] * %wo[n, k] : tensor<64x32xbf16>, tensor<16x32xbf16>)
+        ins(%res[m, n], %w[n] : tensor<64x16xbf16>, tensor<16xbf16>)
+        outs(%x0[m, n], %h0[m, n], fresh add %s0[m]
+             : tensor<64x16xbf16>, tensor<64x16xbf16>, tensor<64xf32>) {
+    ^bb0(%acc: f32, %r: bf16, %wn: bf16):
+      %rf = arith.extf %r : bf16 to f32
+      %wf = arith.extf %wn : bf16 to f32
+      %xf = arith.addf %acc, %rf : f32
+      %hf = arith.mulf %xf, %wf : f32
+      %sq = arith.mulf %xf, %xf : f32
+      %xb = arith.truncf %xf : f32 to bf16
+      %hb = arith.truncf %hf : f32 to bf16
+      coda.yield %xb, %hb, %sq : bf16, bf16, f32
+    }
+    ```
+  }];
+}
+
+def Coda_MapOp : Coda_TileOp<"map"> {
+  let summary = "an epilogue without accumulators: one elementwise kernel";
+  let description = [{
+    `coda.gemm` without `acc`: the same domain, region, loads, stores and
+    reductions. A statistic of a tensor that no gemm of the function produces,
+    or an elementwise op between two attention calls, is a map.
+
+    **Preconditions**: those of `coda.gemm` that do not speak of products; there
+    are no k dims.
+
+    **Postconditions**: one result per `outs` operand.
+
+    Example (row sums of squares):
+
+    ```mlir
+    %ss = coda.map ins(%x[m, n] : tensor<64x16xf32>)
+        outs(fresh add %s0[m] : tensor<64xf32>) {
+    ^bb0(%v: f32):
+      %sq = arith.mulf %v, %v : f32
+      coda.yield %sq : f32
+    }
+    ```
+  }];
+}
+
+def Coda_BundleOp : Coda_Op<"bundle", [SingleBlock, RecursiveMemoryEffects,
+    RecursivelySpeculatable, NoRegionArguments]> {
+  let summary = "independent tile ops in one launch";
+  let description = [{
+    Holds mutually independent `coda.gemm` and `coda.map` ops that one kernel
+    launch computes; its results are theirs. Which tiles run where is the
+    schedule's choice, not part of the meaning.
+
+    **Preconditions**: b1 members are tile ops; b2 no member uses another's
+    result; b3 the yielded values match the results.
+
+    **Postconditions**: each result is the member's.
+
+    Example:
+
+    ```mlir
+    %kv:2 = coda.bundle -> tensor<8x4xf32>, tensor<8x2xf32> {
+      %k = coda.gemm acc(%h[m, k] * %wk[n, k] : tensor<8x16xf32>, tensor<4x16xf32>)
+          outs(%k0[m, n] : tensor<8x4xf32>) {
+      ^bb0(%a: f32):
+        coda.yield %a : f32
+      }
+      %v = coda.gemm acc(%h[m, k] * %wv[n, k] : tensor<8x16xf32>, tensor<2x16xf32>)
+          outs(%v0[m, n] : tensor<8x2xf32>) {
+      ^bb0(%a: f32):
+        coda.yield %a : f32
+      }
+      coda.yield %k, %v : tensor<8x4xf32>, tensor<8x2xf32>
+    }
+    ```
+  }];
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "(`->` type($results)^)? attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+}
+
+#endif // CODA_DIALECT_CODA_IR_CODATILEOPS_TD

@@ -1,0 +1,446 @@
+//===- CodaDecompose.cpp - Tile ops as linalg: the definition of meaning --===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// What gemm, map and bundle mean, written once: the CPU path, the reference in
+// tests and the `coda-decompose` pass all use this.
+
+#include "coda/Dialect/Coda/IR/CodaOps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace mlir::coda;
+
+namespace {
+/// Decomposes one tile op on tensors:
+///   1. each accumulator: a fill with 0 and one contraction per product,
+///   2. each combining load: a reduction over its p dims,
+///   3. the region, over the b, m and n dims: one elementwise generic; before
+///      it, for each group_reduce, a generic for its operand and a reduction,
+///   4. each reduced output: a reduction of what 3 yields for it.
+/// A value per point of the u dims is a slice of its operand at that point.
+class TileOpDecomposer {
+public:
+  TileOpDecomposer(OpBuilder &b, TileOpInterface op)
+      : b(b), loc(op->getLoc()), op(op),
+        numParallel(op.getDims()[0] + op.getDims()[1] + op.getDims()[2]),
+        extents(op.getStaticExtents()) {}
+
+  SmallVector<Value> run();
+
+private:
+  /// A scalar of the region that is an element of a tensor, by its map over
+  /// the parallel dims.
+  struct Source {
+    Value tensor;
+    AffineMap map;
+  };
+
+  OpFoldResult getExtent(unsigned dim);
+  Value createEmpty(ArrayRef<unsigned> dims, Type elementType);
+  Value createFill(ArrayRef<unsigned> dims, TypedAttr value);
+  /// `map` over the domain, rewritten over the dims `kept` in their order.
+  AffineMap compress(AffineMap map, ArrayRef<unsigned> kept);
+  /// All points of the u dims of `map`, row-major: values by dim position.
+  SmallVector<DenseMap<unsigned, int64_t>> getUnrollPoints(AffineMap map);
+  /// The part of `operand` at `point` of its u dims, and its map without them.
+  Source sliceAt(Value operand, AffineMap map,
+                 const DenseMap<unsigned, int64_t> &point);
+  Value insertAt(Value slice, Value dest, AffineMap map,
+                 const DenseMap<unsigned, int64_t> &point);
+  Value buildAccumulator(unsigned first, unsigned size);
+  Value reduce(Value value, AffineMap valueMap, ArrayRef<unsigned> domain,
+               Value init, AffineMap initMap, CombinerAttrInterface combiner);
+  /// Computes `values` of the region at every point into `inits`.
+  SmallVector<Value> compute(ValueRange values, ValueRange inits,
+                             ArrayRef<AffineMap> initMaps);
+  SmallVector<unsigned> getParallelDims() {
+    return llvm::to_vector(llvm::seq<unsigned>(0, numParallel));
+  }
+
+  OpBuilder &b;
+  Location loc;
+  TileOpInterface op;
+  unsigned numParallel;
+  SmallVector<int64_t> extents;
+  DenseMap<Value, Source> sources;
+};
+} // namespace
+
+OpFoldResult TileOpDecomposer::getExtent(unsigned dim) {
+  if (!ShapedType::isDynamic(extents[dim]))
+    return b.getIndexAttr(extents[dim]);
+  for (unsigned i = 0, e = op->getNumOperands(); i < e; ++i)
+    if (std::optional<unsigned> r =
+            op.getMap(i).getResultPosition(b.getAffineDimExpr(dim)))
+      return tensor::getMixedSize(b, loc, op->getOperand(i), *r);
+  llvm_unreachable("the verifier rejects dims that index no operand");
+}
+
+Value TileOpDecomposer::createEmpty(ArrayRef<unsigned> dims,
+                                    Type elementType) {
+  SmallVector<OpFoldResult> sizes;
+  for (unsigned d : dims)
+    sizes.push_back(getExtent(d));
+  return tensor::EmptyOp::create(b, loc, sizes, elementType);
+}
+
+Value TileOpDecomposer::createFill(ArrayRef<unsigned> dims, TypedAttr value) {
+  Value empty = createEmpty(dims, value.getType());
+  Value scalar = arith::ConstantOp::create(b, loc, value);
+  return linalg::FillOp::create(b, loc, scalar, empty).getResult(0);
+}
+
+AffineMap TileOpDecomposer::compress(AffineMap map, ArrayRef<unsigned> kept) {
+  SmallVector<AffineExpr> dims(map.getNumDims(), b.getAffineConstantExpr(0));
+  for (auto [i, d] : llvm::enumerate(kept))
+    dims[d] = b.getAffineDimExpr(i);
+  return map.replaceDimsAndSymbols(dims, {}, kept.size(), 0);
+}
+
+SmallVector<DenseMap<unsigned, int64_t>>
+TileOpDecomposer::getUnrollPoints(AffineMap map) {
+  SmallVector<DenseMap<unsigned, int64_t>> points(1);
+  for (unsigned i = 0; i < op.getNumDims(DimKind::u); ++i) {
+    unsigned d = op.getDimPosition(DimKind::u, i);
+    if (!map.isFunctionOfDim(d))
+      continue;
+    SmallVector<DenseMap<unsigned, int64_t>> next;
+    for (const auto &point : points)
+      for (int64_t v = 0; v < extents[d]; ++v) {
+        next.push_back(point);
+        next.back()[d] = v;
+      }
+    points = std::move(next);
+  }
+  return points;
+}
+
+/// Offsets and sizes of the part of an operand at a point of its u dims.
+static void getSlice(OpBuilder &b, Location loc, Value operand, AffineMap map,
+                     const DenseMap<unsigned, int64_t> &point,
+                     SmallVector<OpFoldResult> &offsets,
+                     SmallVector<OpFoldResult> &sizes,
+                     SmallVector<OpFoldResult> &strides,
+                     SmallVector<int64_t> &shape,
+                     SmallVector<AffineExpr> &exprs) {
+  auto type = cast<RankedTensorType>(operand.getType());
+  for (auto [r, size] :
+       llvm::enumerate(tensor::getMixedSizes(b, loc, operand))) {
+    auto it = point.find(map.getDimPosition(r));
+    strides.push_back(b.getIndexAttr(1));
+    if (it != point.end()) {
+      offsets.push_back(b.getIndexAttr(it->second));
+      sizes.push_back(b.getIndexAttr(1));
+      continue;
+    }
+    offsets.push_back(b.getIndexAttr(0));
+    sizes.push_back(size);
+    shape.push_back(type.getDimSize(r));
+    exprs.push_back(map.getResult(r));
+  }
+}
+
+TileOpDecomposer::Source
+TileOpDecomposer::sliceAt(Value operand, AffineMap map,
+                          const DenseMap<unsigned, int64_t> &point) {
+  if (point.empty())
+    return {operand, compress(map, getParallelDims())};
+  SmallVector<OpFoldResult> offsets, sizes, strides;
+  SmallVector<int64_t> shape;
+  SmallVector<AffineExpr> exprs;
+  getSlice(b, loc, operand, map, point, offsets, sizes, strides, shape, exprs);
+  auto type = RankedTensorType::get(shape, getElementTypeOrSelf(operand));
+  Value slice = tensor::ExtractSliceOp::create(b, loc, type, operand, offsets,
+                                               sizes, strides);
+  AffineMap kept = AffineMap::get(map.getNumDims(), 0, exprs, b.getContext());
+  return {slice, compress(kept, getParallelDims())};
+}
+
+Value TileOpDecomposer::insertAt(Value slice, Value dest, AffineMap map,
+                                 const DenseMap<unsigned, int64_t> &point) {
+  if (point.empty())
+    return slice;
+  SmallVector<OpFoldResult> offsets, sizes, strides;
+  SmallVector<int64_t> shape;
+  SmallVector<AffineExpr> exprs;
+  getSlice(b, loc, dest, map, point, offsets, sizes, strides, shape, exprs);
+  return tensor::InsertSliceOp::create(b, loc, slice, dest, offsets, sizes,
+                                       strides);
+}
+
+/// Widens a factor to the accumulator type; exact.
+static Value widen(OpBuilder &b, Location loc, Value value, Type type) {
+  if (value.getType() == type)
+    return value;
+  if (isa<IntegerType>(type))
+    return arith::ExtSIOp::create(b, loc, type, value);
+  return arith::ExtFOp::create(b, loc, type, value);
+}
+
+Value TileOpDecomposer::buildAccumulator(unsigned first, unsigned size) {
+  SmallVector<unsigned> kept = getParallelDims();
+  for (unsigned i = 0; i < op.getNumDims(DimKind::u); ++i) {
+    unsigned d = op.getDimPosition(DimKind::u, i);
+    if (op.getRhsMap(first).isFunctionOfDim(d))
+      kept.push_back(d);
+  }
+  Type accType = getAccumulatorType(getElementTypeOrSelf(op.getLhs()[first]));
+  Value acc = createFill(kept, b.getZeroAttr(accType));
+  AffineMap accMap = b.getMultiDimIdentityMap(kept.size());
+  for (unsigned product = first; product < first + size; ++product) {
+    SmallVector<unsigned> domain = kept;
+    SmallVector<utils::IteratorType> iterators(kept.size(),
+                                               utils::IteratorType::parallel);
+    for (unsigned i = 0; i < op.getNumDims(DimKind::k); ++i) {
+      unsigned d = op.getDimPosition(DimKind::k, i);
+      if (!op.getLhsMap(product).isFunctionOfDim(d))
+        continue;
+      domain.push_back(d);
+      iterators.push_back(utils::IteratorType::reduction);
+    }
+    AffineMap maps[] = {
+        compress(op.getLhsMap(product), domain),
+        compress(op.getRhsMap(product), domain),
+        AffineMap::get(domain.size(), 0, accMap.getResults(), b.getContext())};
+    auto body = [&](OpBuilder &b, Location loc, ValueRange args) {
+      Value lhs = widen(b, loc, args[0], accType);
+      Value rhs = widen(b, loc, args[1], accType);
+      Value sum;
+      if (isa<IntegerType>(accType)) {
+        Value mul = arith::MulIOp::create(b, loc, lhs, rhs);
+        sum = arith::AddIOp::create(b, loc, args[2], mul);
+      } else {
+        Value mul = arith::MulFOp::create(b, loc, lhs, rhs);
+        sum = arith::AddFOp::create(b, loc, args[2], mul);
+      }
+      linalg::YieldOp::create(b, loc, sum);
+    };
+    acc = linalg::GenericOp::create(
+              b, loc, acc.getType(),
+              ValueRange{op.getLhs()[product], op.getRhs()[product]}, acc, maps,
+              iterators, body)
+              .getResult(0);
+  }
+  return acc;
+}
+
+Value TileOpDecomposer::reduce(Value value, AffineMap valueMap,
+                               ArrayRef<unsigned> domain, Value init,
+                               AffineMap initMap,
+                               CombinerAttrInterface combiner) {
+  SmallVector<utils::IteratorType> iterators;
+  for (unsigned i = 0; i < domain.size(); ++i)
+    iterators.push_back(initMap.isFunctionOfDim(i)
+                            ? utils::IteratorType::parallel
+                            : utils::IteratorType::reduction);
+  AffineMap maps[] = {valueMap, initMap};
+  return linalg::GenericOp::create(
+             b, loc, init.getType(), value, init, maps, iterators,
+             [&](OpBuilder &b, Location loc, ValueRange args) {
+               linalg::YieldOp::create(
+                   b, loc, combiner.combine(b, loc, args[1], args[0]));
+             })
+      .getResult(0);
+}
+
+SmallVector<Value> TileOpDecomposer::compute(ValueRange values,
+                                             ValueRange inits,
+                                             ArrayRef<AffineMap> initMaps) {
+  // The ops of the region that `values` depend on, and the tensors read.
+  Block &body = op.getBody().front();
+  llvm::SmallPtrSet<Operation *, 32> needed;
+  llvm::SetVector<Value> reads;
+  SmallVector<Value> worklist(values);
+  while (!worklist.empty()) {
+    Value value = worklist.pop_back_val();
+    if (sources.contains(value)) {
+      reads.insert(value);
+      continue;
+    }
+    Operation *def = value.getDefiningOp();
+    if (needed.insert(def).second)
+      llvm::append_range(worklist, def->getOperands());
+  }
+
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  for (Value value : reads) {
+    inputs.push_back(sources[value].tensor);
+    maps.push_back(sources[value].map);
+  }
+  llvm::append_range(maps, initMaps);
+  SmallVector<utils::IteratorType> iterators(numParallel,
+                                             utils::IteratorType::parallel);
+  auto build = [&](OpBuilder &b, Location loc, ValueRange args) {
+    IRMapping mapping;
+    for (auto [value, arg] : llvm::zip(reads, args))
+      mapping.map(value, arg);
+    for (Operation &inner : body.without_terminator()) {
+      if (!needed.contains(&inner))
+        continue;
+      if (auto index = dyn_cast<IndexOp>(inner)) {
+        unsigned pos = op.getDimPosition(index.getDim().getKind(),
+                                         index.getDim().getIndex());
+        mapping.map(index.getResult(),
+                    linalg::IndexOp::create(b, loc, pos).getResult());
+        continue;
+      }
+      b.clone(inner, mapping);
+    }
+    SmallVector<Value> results;
+    for (Value value : values)
+      results.push_back(mapping.lookup(value));
+    linalg::YieldOp::create(b, loc, results);
+  };
+  return SmallVector<Value>(linalg::GenericOp::create(
+                                b, loc, TypeRange(inits), inputs, inits, maps,
+                                iterators, build)
+                                .getResults());
+}
+
+SmallVector<Value> TileOpDecomposer::run() {
+  SmallVector<unsigned> parallel = getParallelDims();
+  AffineMap identity = b.getMultiDimIdentityMap(numParallel);
+
+  unsigned product = 0;
+  for (auto [i, size] : llvm::enumerate(op.getAccSizes())) {
+    Value acc = buildAccumulator(product, size);
+    // The accumulator's own map over the domain: b, m, n, then its u dims.
+    SmallVector<AffineExpr> exprs;
+    for (unsigned d : parallel)
+      exprs.push_back(b.getAffineDimExpr(d));
+    for (unsigned u = 0; u < op.getNumDims(DimKind::u); ++u) {
+      unsigned d = op.getDimPosition(DimKind::u, u);
+      if (op.getRhsMap(product).isFunctionOfDim(d))
+        exprs.push_back(b.getAffineDimExpr(d));
+    }
+    AffineMap map =
+        AffineMap::get(op.getNumDomainDims(), 0, exprs, b.getContext());
+    for (auto [arg, point] :
+         llvm::zip_equal(op.getAccArguments(i), getUnrollPoints(map)))
+      sources[arg] = sliceAt(acc, map, point);
+    product += size;
+  }
+
+  for (unsigned i = 0; i < op.getInputs().size(); ++i) {
+    Value input = op.getInputs()[i];
+    AffineMap map = op.getInputMap(i);
+    if (CombinerAttrInterface combiner = op.getLoadCombiner(i)) {
+      SmallVector<unsigned> domain, kept;
+      SmallVector<AffineExpr> keptExprs;
+      for (AffineExpr e : map.getResults()) {
+        unsigned d = cast<AffineDimExpr>(e).getPosition();
+        domain.push_back(d);
+        if (op.getDimKind(d) == DimKind::p)
+          continue;
+        kept.push_back(d);
+        keptExprs.push_back(e);
+      }
+      AffineMap keptMap =
+          AffineMap::get(map.getNumDims(), 0, keptExprs, b.getContext());
+      auto type = cast<FloatType>(getElementTypeOrSelf(input));
+      Value init = createFill(kept, combiner.getIdentity(type));
+      input = reduce(input, compress(map, domain), domain, init,
+                     compress(keptMap, domain), combiner);
+      map = keptMap;
+    }
+    for (auto [arg, point] :
+         llvm::zip_equal(op.getInputArguments(i), getUnrollPoints(map)))
+      sources[arg] = sliceAt(input, map, point);
+  }
+
+  for (Operation &inner : op.getBody().front().without_terminator()) {
+    auto group = dyn_cast<GroupReduceOp>(inner);
+    if (!group)
+      continue;
+    auto type = cast<FloatType>(group.getValue().getType());
+    Value points = compute(group.getValue(), createEmpty(parallel, type),
+                           identity)[0];
+    llvm::SmallBitVector over(numParallel);
+    for (DimAttr dim : group.getOver().getAsRange<DimAttr>())
+      over.set(op.getDimPosition(dim.getKind(), dim.getIndex()));
+    SmallVector<unsigned> kept;
+    SmallVector<AffineExpr> exprs;
+    for (unsigned d : parallel)
+      if (!over.test(d)) {
+        kept.push_back(d);
+        exprs.push_back(b.getAffineDimExpr(d));
+      }
+    AffineMap keptMap = AffineMap::get(numParallel, 0, exprs, b.getContext());
+    CombinerAttrInterface combiner = group.getCombiner();
+    Value init = createFill(kept, combiner.getIdentity(type));
+    sources[group.getResult()] = {
+        reduce(points, identity, parallel, init, keptMap, combiner), keptMap};
+  }
+
+  // One generic for everything that the region yields.
+  SmallVector<Value> values, inits;
+  SmallVector<AffineMap> initMaps;
+  for (unsigned o = 0; o < op.getOutputs().size(); ++o) {
+    AffineMap map = op.getOutputMap(o);
+    for (auto [value, point] :
+         llvm::zip_equal(op.getYieldedValues(o), getUnrollPoints(map))) {
+      values.push_back(value);
+      if (op.getCombiner(o)) {
+        inits.push_back(createEmpty(parallel, value.getType()));
+        initMaps.push_back(identity);
+        continue;
+      }
+      Source dest = sliceAt(op.getOutputs()[o], map, point);
+      inits.push_back(dest.tensor);
+      initMaps.push_back(dest.map);
+    }
+  }
+  SmallVector<Value> computed = compute(values, inits, initMaps);
+
+  SmallVector<Value> results;
+  unsigned next = 0;
+  for (unsigned o = 0; o < op.getOutputs().size(); ++o) {
+    AffineMap map = op.getOutputMap(o);
+    Value result = op.getOutputs()[o];
+    CombinerAttrInterface combiner = op.getCombiner(o);
+    if (combiner && op.getFresh()[o]) {
+      SmallVector<unsigned> dims;
+      for (AffineExpr e : map.getResults())
+        dims.push_back(cast<AffineDimExpr>(e).getPosition());
+      auto type = cast<FloatType>(getElementTypeOrSelf(result));
+      Value scalar =
+          arith::ConstantOp::create(b, loc, combiner.getIdentity(type));
+      result = linalg::FillOp::create(b, loc, scalar, result).getResult(0);
+    }
+    for (const auto &point : getUnrollPoints(map)) {
+      Value value = computed[next++];
+      if (combiner) {
+        Source init = sliceAt(result, map, point);
+        value = reduce(value, identity, parallel, init.tensor, init.map,
+                       combiner);
+      }
+      result = insertAt(value, result, map, point);
+    }
+    results.push_back(result);
+  }
+  return results;
+}
+
+static FailureOr<SmallVector<Value>> decomposeTileOp(TileOpInterface op,
+                                                     OpBuilder &b) {
+  if (op->getNumResults() == 0)
+    return failure(); // on memrefs: a kernel, not a value
+  return TileOpDecomposer(b, op).run();
+}
+
+FailureOr<SmallVector<Value>> GemmOp::decomposeOperation(OpBuilder &b) {
+  return decomposeTileOp(*this, b);
+}
+FailureOr<SmallVector<Value>> MapOp::decomposeOperation(OpBuilder &b) {
+  return decomposeTileOp(*this, b);
+}

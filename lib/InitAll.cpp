@@ -1,0 +1,22 @@
+//===- InitAll.cpp - Registration of all coda dialects and passes -------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "coda/InitAll.h"
+
+#include "coda/Dialect/Coda/IR/CodaDialect.h"
+#include "coda/Dialect/Coda/Transforms/BufferizableOpInterfaceImpl.h"
+#include "coda/Dialect/Coda/Transforms/Passes.h"
+
+using namespace mlir;
+
+void coda::registerAllDialects(DialectRegistry &registry) {
+  registry.insert<CodaDialect>();
+  // Without it one-shot-bufferize leaves tile ops on tensors.
+  registerBufferizableOpInterfaceExternalModels(registry);
+}
+
+void coda::registerAllPasses() { registerCodaPasses(); }
