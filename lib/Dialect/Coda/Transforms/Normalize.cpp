@@ -1,0 +1,305 @@
+//===- Normalize.cpp - coda-normalize -----------------------------------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "coda/Dialect/Coda/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace mlir::coda {
+#define GEN_PASS_DEF_NORMALIZEPASS
+#include "coda/Dialect/Coda/Transforms/Passes.h.inc"
+} // namespace mlir::coda
+
+using namespace mlir;
+
+//===----------------------------------------------------------------------===//
+// Scalars
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// x^n -> x * x * ... for n in 1..3.
+struct ExpandSmallPower : OpRewritePattern<math::FPowIOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::FPowIOp op,
+                                PatternRewriter &rewriter) const override {
+    APInt exponent;
+    if (!matchPattern(op.getRhs(), m_ConstantInt(&exponent)) ||
+        exponent.getSExtValue() < 1 || exponent.getSExtValue() > 3)
+      return failure();
+    Value power = op.getLhs();
+    for (int64_t i = 1; i < exponent.getSExtValue(); ++i)
+      power = arith::MulFOp::create(rewriter, op.getLoc(), power, op.getLhs());
+    rewriter.replaceOp(op, power);
+    return success();
+  }
+};
+
+/// truncf(constant) -> constant, also where the value is rounded: upstream
+/// folds exact ones only, and torch's eps is an inexact f64.
+struct RoundConstant : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::TruncFOp op,
+                                PatternRewriter &rewriter) const override {
+    FloatAttr constant;
+    auto type = dyn_cast<FloatType>(op.getType());
+    if (!type || !matchPattern(op.getIn(), m_Constant(&constant)))
+      return failure();
+    APFloat value = constant.getValue();
+    bool losesInfo;
+    value.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                  &losesInfo);
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(
+        op, FloatAttr::get(type, value));
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Contractions
+//===----------------------------------------------------------------------===//
+
+/// A matmul of widened factors takes them narrow: products of 16-bit floats
+/// are exact in f32, so nothing changes.
+///   matmul(extf A, extf B) : f32  ->  matmul(A, B) : f32
+struct TakeNarrowFactors : OpRewritePattern<linalg::MatmulOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  static Value getNarrow(Value value) {
+    auto generic = value.getDefiningOp<linalg::GenericOp>();
+    if (!generic || generic.getNumDpsInputs() != 1 ||
+        generic.getNumReductionLoops() != 0 ||
+        !generic.getMatchingIndexingMap(generic.getDpsInputOperand(0))
+             .isIdentity() ||
+        !llvm::hasSingleElement(generic.getBody()->without_terminator()))
+      return {};
+    auto ext = dyn_cast<arith::ExtFOp>(generic.getBody()->front());
+    if (!ext || !ext.getType().isF32())
+      return {};
+    return generic.getInputs()[0];
+  }
+
+  LogicalResult matchAndRewrite(linalg::MatmulOp op,
+                                PatternRewriter &rewriter) const override {
+    Value lhs = getNarrow(op.getInputs()[0]);
+    Value rhs = getNarrow(op.getInputs()[1]);
+    if (!lhs || !rhs ||
+        getElementTypeOrSelf(lhs) != getElementTypeOrSelf(rhs))
+      return failure();
+    auto narrow = linalg::MatmulOp::create(rewriter, op.getLoc(),
+                                           op->getResultTypes(),
+                                           ValueRange{lhs, rhs},
+                                           op.getOutputs());
+    narrow.setIndexingMapsAttr(op.getIndexingMapsAttr());
+    rewriter.replaceOp(op, narrow.getResults());
+    return success();
+  }
+};
+
+/// The operand of a 2-D transpose, a linalg.transpose or a yield-only generic
+/// (JAX); null if `value` is none.
+Value getTransposed(Value value) {
+  if (auto transpose = value.getDefiningOp<linalg::TransposeOp>())
+    if (transpose.getPermutation() == ArrayRef<int64_t>{1, 0})
+      return transpose.getInput();
+  if (auto generic = value.getDefiningOp<linalg::GenericOp>())
+    if (auto permutation = linalg::isaTransposeOpInterface(generic))
+      if (*permutation == SmallVector<int64_t>{1, 0})
+        return generic.getInputs()[0];
+  return {};
+}
+
+/// matmul(A, transpose(W)) -> matmul with W indexed (n, k); the same for A.
+struct FoldTransposedFactor : OpRewritePattern<linalg::MatmulOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg::MatmulOp op,
+                                PatternRewriter &rewriter) const override {
+    Value factors[] = {getTransposed(op.getInputs()[0]),
+                       getTransposed(op.getInputs()[1])};
+    if (!factors[0] && !factors[1])
+      return failure();
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    rewriter.modifyOpInPlace(op, [&] {
+      for (unsigned i : {0u, 1u}) {
+        if (!factors[i])
+          continue;
+        maps[i] = AffineMap::get(
+            3, 0, {maps[i].getResult(1), maps[i].getResult(0)}, getContext());
+        op.setOperand(i, factors[i]);
+      }
+      op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+    });
+    return success();
+  }
+};
+
+/// transpose(matmul(A, B)) -> matmul(B^T, A^T), for an init that is a fill.
+template <typename TransposeOpTy>
+struct FoldTransposedResult : OpRewritePattern<TransposeOpTy> {
+  using OpRewritePattern<TransposeOpTy>::OpRewritePattern;
+  LogicalResult matchAndRewrite(TransposeOpTy op,
+                                PatternRewriter &rewriter) const override {
+    Value product = getTransposed(op->getResult(0));
+    if (!product || !product.hasOneUse())
+      return failure();
+    auto matmul = product.getDefiningOp<linalg::MatmulOp>();
+    if (!matmul)
+      return failure();
+    auto fill = matmul.getOutputs()[0].template getDefiningOp<linalg::FillOp>();
+    if (!fill)
+      return failure();
+    MLIRContext *context = rewriter.getContext();
+    AffineExpr m, n, k;
+    bindDims(context, m, n, k);
+    auto swap = [&](AffineMap map) {
+      return map.replaceDimsAndSymbols({n, m, k}, {}, 3, 0);
+    };
+    SmallVector<AffineMap> maps = matmul.getIndexingMapsArray();
+    Value dest =
+        cast<linalg::LinalgOp>(op.getOperation()).getDpsInits()[0];
+    Value init = linalg::FillOp::create(rewriter, op.getLoc(),
+                                        fill.getInputs(), ValueRange{dest})
+                     .getResult(0);
+    auto swapped = linalg::MatmulOp::create(
+        rewriter, op.getLoc(), TypeRange{op->getResult(0).getType()},
+        ValueRange{matmul.getInputs()[1], matmul.getInputs()[0]},
+        ValueRange{init});
+    swapped.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(
+        {swap(maps[1]), swap(maps[0]),
+         AffineMap::get(3, 0, {m, n}, context)}));
+    rewriter.replaceOp(op, swapped.getResults());
+    return success();
+  }
+};
+
+/// A transpose that moves unit dims only is a reshape: as a generic, folding
+/// of unit dims erases it.
+struct GeneralizeUnitTranspose : OpRewritePattern<linalg::TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg::TransposeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto type = cast<RankedTensorType>(op.getInput().getType());
+    int64_t last = -1;
+    bool hasUnit = false;
+    for (int64_t d : op.getPermutation()) {
+      if (type.getDimSize(d) == 1) {
+        hasUnit = true;
+        continue;
+      }
+      if (d < last)
+        return failure();
+      last = d;
+    }
+    if (!hasUnit)
+      return failure();
+    return linalg::generalizeNamedOp(rewriter, op);
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What is merged with what
+//===----------------------------------------------------------------------===//
+
+/// Casts, negations and bare yields are free to copy into every reader.
+static bool isFree(linalg::LinalgOp op) {
+  return llvm::all_of(
+      op->getRegion(0).front(),
+      llvm::IsaPred<arith::ExtFOp, arith::TruncFOp, arith::NegFOp,
+                    linalg::YieldOp>);
+}
+
+/// Gathers, asserts and position-dependent bodies stay apart.
+static bool isPlain(linalg::LinalgOp op) {
+  return llvm::all_of(op->getRegion(0).front(), [](Operation &inner) {
+    return isa<linalg::YieldOp>(inner) ||
+           (!isa<linalg::IndexOp, tensor::ExtractOp>(inner) &&
+            isMemoryEffectFree(&inner));
+  });
+}
+
+static bool isContraction(Operation *op) {
+  auto linalgOp = dyn_cast_or_null<linalg::LinalgOp>(op);
+  return linalgOp && linalg::isaContractionOpInterface(linalgOp);
+}
+
+static bool mayMerge(OpOperand *use) {
+  auto producer = use->get().getDefiningOp<linalg::LinalgOp>();
+  auto consumer = dyn_cast<linalg::LinalgOp>(use->getOwner());
+  if (!producer || !consumer)
+    return true;
+  if (isContraction(consumer) || producer.getNumReductionLoops() != 0 ||
+      !isPlain(producer) || !isPlain(consumer))
+    return false;
+  return producer->hasOneUse() || isFree(producer);
+}
+
+static bool mayMoveReshape(OpOperand *use) {
+  return !isContraction(use->get().getDefiningOp()) &&
+         !isContraction(use->getOwner());
+}
+
+namespace {
+class NormalizePass : public coda::impl::NormalizePassBase<NormalizePass> {
+public:
+  using NormalizePassBase::NormalizePassBase;
+
+  void runOnOperation() override {
+    // Each step brings the clean-up of what it leaves behind; the order is
+    // that of the description.
+    apply([](RewritePatternSet &patterns) {
+      patterns.add<ExpandSmallPower, RoundConstant, GeneralizeUnitTranspose,
+                   TakeNarrowFactors>(patterns.getContext());
+      linalg::populateContractionOpRankReducingPatterns(patterns);
+    });
+    apply([](RewritePatternSet &patterns) {
+      linalg::ControlDropUnitDims options;
+      linalg::populateFoldUnitExtentDimsPatterns(patterns, options);
+      linalg::populateMoveInitOperandsToInputPattern(patterns);
+    });
+    apply([](RewritePatternSet &patterns) {
+      linalg::populateFoldReshapeOpsByCollapsingPatterns(patterns,
+                                                         mayMoveReshape);
+      tensor::populateBubbleUpExtractSliceOpPatterns(patterns);
+      linalg::populateInlineConstantOperandsPatterns(patterns);
+    });
+    apply([](RewritePatternSet &patterns) {
+      linalg::populateElementwiseOpsFusionPatterns(patterns, mayMerge);
+      linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+    });
+    apply([](RewritePatternSet &patterns) {
+      patterns.add<FoldTransposedFactor,
+                   FoldTransposedResult<linalg::TransposeOp>,
+                   FoldTransposedResult<linalg::GenericOp>>(
+          patterns.getContext());
+    });
+  }
+
+private:
+  void apply(function_ref<void(RewritePatternSet &)> populate) {
+    MLIRContext *context = &getContext();
+    RewritePatternSet patterns(context);
+    populate(patterns);
+    linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
+    linalg::FillOp::getCanonicalizationPatterns(patterns, context);
+    tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
+    tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
+    tensor::EmptyOp::getCanonicalizationPatterns(patterns, context);
+    tensor::populateFoldTensorEmptyPatterns(patterns);
+    // Not reaching a fixpoint is no error: what is left is still right.
+    (void)applyPatternsGreedily(getOperation(), std::move(patterns));
+  }
+};
+} // namespace
