@@ -22,6 +22,7 @@ config.excludes = [
     "lit.cfg.py",
     "lit.site.cfg.py",
     "lib",
+    "doctest.py",
     "lint.py",
     "unittests",
     "install",
@@ -75,7 +76,8 @@ llvm_config.with_system_environment(
 llvm_config.with_environment("FILECHECK_OPTS", "-enable-var-scope")
 llvm_config.use_default_substitutions()
 
-config.substitutions += [
+# Before lit's own, whose %python is the one that runs lit.
+config.substitutions[:0] = [
     ("%python", '"%s"' % config.python_executable),
     ("%coda_src_root", config.coda_src_root),
     ("%coda_obj_root", config.coda_obj_root),
