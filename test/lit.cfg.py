@@ -85,6 +85,9 @@ config.substitutions[:0] = [
     ("%cmake", config.cmake),
     ("%host_cc", config.host_cc),
     ("%host_cxx", config.host_cxx),
+    ("%cxx_flags", config.cxx_flags),
+    ("%linker_flags", config.linker_flags),
+    ("%llvm_prefix", os.path.dirname(config.llvm_tools_dir)),
     ("%shlibext", config.llvm_shlib_ext),
 ]
 

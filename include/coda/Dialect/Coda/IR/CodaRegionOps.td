@@ -34,7 +34,7 @@ def Coda_YieldOp : Coda_Op<"yield", [Pure, Terminator, ReturnLike,
   }];
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
-  let builders = [OpBuilder<(ins), [{}]>];
+  let builders = [OpBuilder<(ins), [{ /* No values. */ }]>];
 }
 
 def Coda_IndexOp : Coda_Op<"index", [Pure]> {
