@@ -1,4 +1,5 @@
-/*===- CudaDriver.c - the CUDA driver through dlopen -----------------------===*\
+/*===- CudaDriver.c - the CUDA driver through dlopen
+-----------------------===*\
 |*
 |* Part of the coda project, under the Apache License v2.0 with LLVM
 |* Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

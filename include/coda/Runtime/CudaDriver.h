@@ -1,4 +1,5 @@
-/*===- CudaDriver.h - the CUDA driver through dlopen ---------------*- C -*-===*\
+/*===- CudaDriver.h - the CUDA driver through dlopen ---------------*- C
+-*-===*\
 |*
 |* Part of the coda project, under the Apache License v2.0 with LLVM
 |* Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -113,28 +114,28 @@ typedef struct {
   X(GetErrorName, "cuGetErrorName", (CUresult error, const char **text))       \
   X(GetErrorString, "cuGetErrorString", (CUresult error, const char **text))   \
   X(DeviceGetCount, "cuDeviceGetCount", (int32_t *count))                      \
-  X(DeviceGet, "cuDeviceGet", (CUdevice *device, int32_t ordinal))             \
+  X(DeviceGet, "cuDeviceGet", (CUdevice * device, int32_t ordinal))            \
   X(DeviceGetName, "cuDeviceGetName",                                          \
     (char *name, int32_t length, CUdevice device))                             \
   X(DeviceGetAttribute, "cuDeviceGetAttribute",                                \
     (int32_t *value, int32_t attribute, CUdevice device))                      \
   X(DevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain",                        \
-    (CUcontext *context, CUdevice device))                                     \
+    (CUcontext * context, CUdevice device))                                    \
   X(DevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2",                   \
     (CUdevice device))                                                         \
-  X(CtxGetCurrent, "cuCtxGetCurrent", (CUcontext *context))                    \
+  X(CtxGetCurrent, "cuCtxGetCurrent", (CUcontext * context))                   \
   X(CtxSetCurrent, "cuCtxSetCurrent", (CUcontext context))                     \
   X(CtxPushCurrent, "cuCtxPushCurrent_v2", (CUcontext context))                \
-  X(CtxPopCurrent, "cuCtxPopCurrent_v2", (CUcontext *context))                 \
-  X(CtxGetDevice, "cuCtxGetDevice", (CUdevice *device))                        \
+  X(CtxPopCurrent, "cuCtxPopCurrent_v2", (CUcontext * context))                \
+  X(CtxGetDevice, "cuCtxGetDevice", (CUdevice * device))                       \
   X(ModuleLoadData, "cuModuleLoadData",                                        \
-    (CUmodule *module, const void *image))                                     \
+    (CUmodule * module, const void *image))                                    \
   X(ModuleLoadDataEx, "cuModuleLoadDataEx",                                    \
-    (CUmodule *module, const void *image, uint32_t numOptions,                 \
+    (CUmodule * module, const void *image, uint32_t numOptions,                \
      int32_t *options, void **values))                                         \
   X(ModuleUnload, "cuModuleUnload", (CUmodule module))                         \
   X(ModuleGetFunction, "cuModuleGetFunction",                                  \
-    (CUfunction *function, CUmodule module, const char *name))                 \
+    (CUfunction * function, CUmodule module, const char *name))                \
   X(FuncSetAttribute, "cuFuncSetAttribute",                                    \
     (CUfunction function, int32_t attribute, int32_t value))                   \
   X(FuncGetAttribute, "cuFuncGetAttribute",                                    \
@@ -143,16 +144,15 @@ typedef struct {
     (const CUlaunchConfig *config, CUfunction function, void **parameters,     \
      void **extra))                                                            \
   X(TensorMapEncodeTiled, "cuTensorMapEncodeTiled",                            \
-    (CUtensorMap *map, int32_t dataType, uint32_t rank, void *address,         \
+    (CUtensorMap * map, int32_t dataType, uint32_t rank, void *address,        \
      const uint64_t *dims, const uint64_t *strides, const uint32_t *box,       \
      const uint32_t *elementStrides, int32_t interleave, int32_t swizzle,      \
      int32_t l2Promotion, int32_t oobFill))                                    \
-  X(MemAlloc, "cuMemAlloc_v2", (CUdeviceptr *pointer, size_t bytes))           \
+  X(MemAlloc, "cuMemAlloc_v2", (CUdeviceptr * pointer, size_t bytes))          \
   X(MemFree, "cuMemFree_v2", (CUdeviceptr pointer))                            \
   X(MemcpyHtoD, "cuMemcpyHtoD_v2",                                             \
     (CUdeviceptr to, const void *from, size_t bytes))                          \
-  X(MemcpyDtoH, "cuMemcpyDtoH_v2",                                             \
-    (void *to, CUdeviceptr from, size_t bytes))                                \
+  X(MemcpyDtoH, "cuMemcpyDtoH_v2", (void *to, CUdeviceptr from, size_t bytes)) \
   X(MemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2",                                   \
     (CUdeviceptr to, const void *from, size_t bytes, CUstream stream))         \
   X(MemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2",                                   \
@@ -161,10 +161,10 @@ typedef struct {
     (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream))         \
   X(MemsetD8Async, "cuMemsetD8Async",                                          \
     (CUdeviceptr pointer, uint8_t value, size_t bytes, CUstream stream))       \
-  X(StreamCreate, "cuStreamCreate", (CUstream *stream, uint32_t flags))        \
+  X(StreamCreate, "cuStreamCreate", (CUstream * stream, uint32_t flags))       \
   X(StreamDestroy, "cuStreamDestroy_v2", (CUstream stream))                    \
   X(StreamSynchronize, "cuStreamSynchronize", (CUstream stream))               \
-  X(EventCreate, "cuEventCreate", (CUevent *event, uint32_t flags))            \
+  X(EventCreate, "cuEventCreate", (CUevent * event, uint32_t flags))           \
   X(EventDestroy, "cuEventDestroy_v2", (CUevent event))                        \
   X(EventRecord, "cuEventRecord", (CUevent event, CUstream stream))            \
   X(EventSynchronize, "cuEventSynchronize", (CUevent event))                   \
