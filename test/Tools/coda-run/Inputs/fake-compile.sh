@@ -1,0 +1,19 @@
+#!/bin/sh
+# Takes the arguments of coda-compile and builds toy.c instead.
+output= defines=-DLAUNCHES=4
+for argument; do
+  case $argument in
+  --no-fuse) defines='-DLAUNCHES=9 -DFAULT=8' ;;
+  --reference) defines=-DELEMENT=64 ;;
+  *.so) output=$argument ;;
+  esac
+done
+case $(head -n 1 "$1") in
+*REFUSE*)
+  echo "$1:1:1: error: not for me" >&2
+  exit 2
+  ;;
+*CRASH*) kill -ABRT $$ ;;
+esac
+echo "a word of the compiler"
+exec "$CC" -shared -fPIC -I "$INCLUDE" "$TOY" $defines -o "$output"

@@ -1,0 +1,167 @@
+//===- Options.cpp - command line of coda-run -----------------------------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Options.h"
+
+#include <cerrno>
+#include <cstdlib>
+
+namespace mlir::coda::runtime {
+
+const char *helpText() {
+  return R"(usage: coda-run IN.mlir|OUT.so [options]
+
+Runs a program and checks what it gives. IR is compiled first, by coda-compile:
+once fused and once without fusion, and both run.
+
+what runs
+  --entry=F             entry point (default: main, or the only one)
+  --device=cpu|cuda     where it runs (default: cpu)
+  --unfused=OTHER.so    the program to compare with, already compiled
+  --no-unfused          run the fused program only
+  --numerics=relaxed|strict, --allow-f16-range
+                        passed on to coda-compile
+  --compile-arg=X       any other argument for coda-compile (repeatable)
+
+inputs (one of)
+  --inputs=F.npz        arrays arg0, arg1, ... or by the names of the arguments
+  --inputs=RECIPE.json  values made from a recipe (docs/Runner.md)
+  --seed=S              values made from the shapes of the entry
+
+checks (one of, or none)
+  --check=GOLDEN.npz    arrays out0_f32, out0_eager_bf16, ... or out0, ...
+  --against-reference   compile the IR once more, with nothing fused and
+                        all floats widened to f64, and compare with that
+
+results
+  --repeat=N            timed runs after the first; the median is printed
+                        (default: 5; 0: the time of the first)
+  --out=F.npz           write the outputs as out0, out1, ...
+  --json=FILE           write what is printed as JSON
+  --verbose             print what coda-compile prints, and its command lines
+
+exit code: 0 good, 1 a check failed, 2 bad input or usage
+)";
+}
+
+namespace {
+
+Result<uint64_t> parseNumber(const std::string &flag, const std::string &text,
+                             uint64_t limit) {
+  char *end = nullptr;
+  errno = 0;
+  unsigned long long value = std::strtoull(text.c_str(), &end, 10);
+  if (text.empty() || text[0] < '0' || text[0] > '9' || *end || errno ||
+      value > limit)
+    return Failure{flag + " takes a number from 0 to " + std::to_string(limit) +
+                   ", given '" + text + "'"};
+  return static_cast<uint64_t>(value);
+}
+
+bool endsWith(const std::string &text, const std::string &end) {
+  return text.size() >= end.size() &&
+         text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+} // namespace
+
+Result<Options> parseOptions(const std::vector<std::string> &arguments) {
+  Options options;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string &argument = arguments[i];
+    if (argument.empty() || argument[0] != '-') {
+      if (!options.input.empty())
+        return Failure{"more than one input: '" + options.input + "' and '" +
+                       argument + "'"};
+      options.input = argument;
+      continue;
+    }
+    size_t equals = argument.find('=');
+    std::string flag = argument.substr(0, equals);
+    bool hasValue = equals != std::string::npos;
+    std::string text = hasValue ? argument.substr(equals + 1) : "";
+
+    // Flags without a value.
+    bool *boolean = flag == "--help" || flag == "-h" ? &options.help
+                    : flag == "--against-reference"  ? &options.againstReference
+                    : flag == "--no-unfused"         ? &options.noUnfused
+                    : flag == "--verbose"            ? &options.verbose
+                                                     : nullptr;
+    if (boolean || flag == "--allow-f16-range") {
+      if (hasValue)
+        return Failure{flag + " takes no value"};
+      if (boolean)
+        *boolean = true;
+      else
+        options.compileArguments.push_back(flag);
+      continue;
+    }
+
+    std::string *string = flag == "--entry"     ? &options.entry
+                          : flag == "--inputs"  ? &options.inputs
+                          : flag == "--check"   ? &options.check
+                          : flag == "--unfused" ? &options.unfused
+                          : flag == "--out"     ? &options.out
+                          : flag == "--json"    ? &options.json
+                                                : nullptr;
+    bool isOther = flag == "--device" || flag == "--seed" ||
+                   flag == "--repeat" || flag == "--numerics" ||
+                   flag == "--compile-arg";
+    if (!string && !isOther)
+      return Failure{"unknown flag '" + flag + "'; see coda-run --help"};
+    if (!hasValue) {
+      if (i + 1 == arguments.size())
+        return Failure{flag + " needs a value"};
+      text = arguments[++i];
+    }
+    if (text.empty())
+      return Failure{flag + " needs a value"};
+    if (string) {
+      if (!string->empty())
+        return Failure{flag + " is given twice"};
+      *string = text;
+    } else if (flag == "--device") {
+      if (text != "cpu" && text != "cuda")
+        return Failure{"unknown device '" + text + "'; use cpu or cuda"};
+      options.cuda = text == "cuda";
+    } else if (flag == "--seed") {
+      Result<uint64_t> seed = parseNumber(flag, text, 65535);
+      if (!seed.ok())
+        return seed.error();
+      options.seed = *seed;
+    } else if (flag == "--repeat") {
+      Result<uint64_t> repeat = parseNumber(flag, text, 1000000);
+      if (!repeat.ok())
+        return repeat.error();
+      options.repeat = static_cast<int>(*repeat);
+    } else if (flag == "--numerics") {
+      options.compileArguments.push_back("--numerics=" + text);
+    } else {
+      options.compileArguments.push_back(text);
+    }
+  }
+  if (options.help)
+    return options;
+
+  if (options.input.empty())
+    return Failure{"no input; see coda-run --help"};
+  if (options.inputs.empty() && !options.seed)
+    return Failure{"no values for the arguments; give --inputs or --seed"};
+  if (!options.inputs.empty() && options.seed)
+    return Failure{"--inputs and --seed exclude each other"};
+  if (!options.inputs.empty() && !endsWith(options.inputs, ".npz") &&
+      !endsWith(options.inputs, ".json"))
+    return Failure{"--inputs takes a .npz or a .json, given '" +
+                   options.inputs + "'"};
+  if (!options.check.empty() && options.againstReference)
+    return Failure{"--check and --against-reference exclude each other"};
+  if (!options.unfused.empty() && options.noUnfused)
+    return Failure{"--unfused and --no-unfused exclude each other"};
+  return options;
+}
+
+} // namespace mlir::coda::runtime

@@ -1,0 +1,48 @@
+//===- Options.h - command line of coda-run --------------------*- C++ -*-===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CODA_TOOLS_CODA_RUN_OPTIONS_H
+#define CODA_TOOLS_CODA_RUN_OPTIONS_H
+
+#include "coda/Runtime/Result.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mlir::coda::runtime {
+
+struct Options {
+  bool help = false;
+  std::string input;
+  std::string entry;
+  bool cuda = false;
+  std::string inputs;
+  std::optional<uint64_t> seed;
+  std::string check;
+  bool againstReference = false;
+  std::string unfused;
+  bool noUnfused = false;
+  int repeat = 5;
+  std::string out;
+  std::string json;
+  bool verbose = false;
+  /// Passed on to coda-compile.
+  std::vector<std::string> compileArguments;
+};
+
+/// Parses argv[1...]; fails on unknown flags, missing or malformed values, and
+/// flags that contradict each other.
+Result<Options> parseOptions(const std::vector<std::string> &arguments);
+
+/// The text of --help.
+const char *helpText();
+
+} // namespace mlir::coda::runtime
+
+#endif // CODA_TOOLS_CODA_RUN_OPTIONS_H

@@ -1,0 +1,414 @@
+//===- Session.cpp - programs and inputs of one coda-run ------------------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Session.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <set>
+#include <sys/stat.h>
+
+namespace mlir::coda::runtime {
+
+namespace {
+
+/// A recipe may name a graph whose recipe names another; more than this is a
+/// circle.
+constexpr int kMaxDepth = 8;
+
+const char kCpuTarget[] = "cpu";
+const char kCudaTarget[] = "sm_90a";
+
+/// Whether the file is a shared library (or any other ELF file), as opposed to
+/// IR in text or bytecode.
+Result<bool> isELF(const std::string &path) {
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0)
+    return Failure{"cannot read '" + path + "': " + std::strerror(errno)};
+  if (!S_ISREG(status.st_mode))
+    return Failure{"cannot read '" + path + "': not a regular file"};
+  FILE *file = std::fopen(path.c_str(), "rb");
+  if (!file)
+    return Failure{"cannot read '" + path + "': " + std::strerror(errno)};
+  char magic[4] = {};
+  size_t got = std::fread(magic, 1, sizeof(magic), file);
+  std::fclose(file);
+  return got == sizeof(magic) && std::memcmp(magic,
+                                             "\x7f"
+                                             "ELF",
+                                             4) == 0;
+}
+
+std::string folderOf(const std::string &path) {
+  size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash + 1);
+}
+
+std::string joinQuoted(const std::vector<std::string> &words) {
+  std::string text;
+  for (const std::string &word : words)
+    text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+} // namespace
+
+double Program::medianSeconds() const {
+  if (seconds.empty())
+    return execution ? execution->firstSeconds() : 0;
+  std::vector<double> sorted = seconds;
+  std::sort(sorted.begin(), sorted.end());
+  size_t middle = sorted.size() / 2;
+  return sorted.size() % 2 ? sorted[middle]
+                           : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+Result<std::unique_ptr<Session>> Session::create(Options options) {
+  std::unique_ptr<Session> session(new Session(std::move(options)));
+  Result<bool> elf = isELF(session->opts.input);
+  if (!elf.ok())
+    return elf.error();
+  session->isIR = !*elf;
+  session->host = createHostDevice();
+  // Before anything is compiled: without a GPU there is nothing to wait for.
+  if (session->opts.cuda) {
+    Result<std::unique_ptr<Device>> device = createCudaDevice(0);
+    if (!device.ok())
+      return device.error();
+    session->cuda = std::move(*device);
+  }
+  return Result<std::unique_ptr<Session>>(std::move(session));
+}
+
+Result<std::string> Session::compile(const std::string &ir,
+                                     const std::string &target,
+                                     const std::vector<std::string> &extra,
+                                     double &seconds) {
+  if (!folder) {
+    Result<TemporaryFolder> created = TemporaryFolder::create();
+    if (!created.ok())
+      return created.error();
+    folder = std::make_unique<TemporaryFolder>(std::move(*created));
+  }
+  Result<std::string> compiler = findTool("coda-compile");
+  if (!compiler.ok())
+    return compiler.error();
+  std::string stem = folder->path() + "/" + std::to_string(numCompiled++);
+  std::vector<std::string> argv = {*compiler, ir, "--target=" + target, "-o",
+                                   stem + ".so"};
+  argv.insert(argv.end(), extra.begin(), extra.end());
+  argv.insert(argv.end(), opts.compileArguments.begin(),
+              opts.compileArguments.end());
+  if (opts.verbose)
+    std::fprintf(stderr, "%s\n", joinQuoted(argv).c_str());
+  auto start = std::chrono::steady_clock::now();
+  Result<ProcessResult> done = runProcess(argv, stem + ".log");
+  seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+          .count();
+  if (!done.ok())
+    return done.error();
+  if (done->code != 0 || opts.verbose)
+    std::fputs(done->output.c_str(), stderr);
+  if (done->code == 0)
+    return stem + ".so";
+  // coda-compile has said why; another line would only repeat it.
+  if (done->code == ExitBadInput &&
+      done->output.find("error:") != std::string::npos)
+    return Failure{""};
+  return Failure{"coda-compile ended with code " + std::to_string(done->code) +
+                 " on '" + ir + "'; this is a bug of the compiler"};
+}
+
+Result<std::unique_ptr<Program>> Session::open(const std::string &role,
+                                               const std::string &path) {
+  auto program = std::make_unique<Program>();
+  program->role = role;
+  Result<Artifact> artifact = Artifact::load(path);
+  if (!artifact.ok())
+    return artifact.error();
+  program->artifact = std::move(*artifact);
+  Result<const EntryInfo *> entry = program->artifact.find(opts.entry);
+  if (!entry.ok())
+    return entry.error();
+  program->entry = *entry;
+  bool onCpu = program->artifact.target() == kCpuTarget;
+  if (onCpu) {
+    program->device = host.get();
+  } else {
+    if (!cuda)
+      return Failure{"'" + path + "' was compiled for " +
+                     program->artifact.target() +
+                     "; run it with --device=cuda"};
+    program->device = cuda.get();
+  }
+  if (role == "fused" && opts.cuda && onCpu)
+    return Failure{"'" + path +
+                   "' was compiled for the CPU; compile it with --target=" +
+                   std::string(kCudaTarget) + " to run it on a GPU"};
+  Status status =
+      program->artifact.initialise(program->device->location().device_id);
+  if (!status.ok())
+    return status.error();
+  return Result<std::unique_ptr<Program>>(std::move(program));
+}
+
+Result<std::unique_ptr<Program>>
+Session::compileAndOpen(const std::string &role, const std::string &target,
+                        const std::vector<std::string> &extra) {
+  double seconds = 0;
+  Result<std::string> path = compile(opts.input, target, extra, seconds);
+  if (!path.ok())
+    return path.error();
+  Result<std::unique_ptr<Program>> program = open(role, *path);
+  if (program.ok())
+    (*program)->compileSeconds = seconds;
+  return program;
+}
+
+Result<std::vector<Tensor>> Session::inputsFromNpz(const EntryInfo &entry) {
+  Result<NamedTensors> arrays = readNpz(opts.inputs);
+  if (!arrays.ok())
+    return arrays.error();
+  std::vector<Tensor> tensors;
+  std::set<std::string> used;
+  for (size_t i = 0; i < entry.inputs.size(); ++i) {
+    const ArgumentInfo &info = entry.inputs[i];
+    std::string byIndex = "arg" + std::to_string(i);
+    bool hasIndex = arrays->count(byIndex) != 0;
+    bool hasName = info.name != byIndex && arrays->count(info.name) != 0;
+    std::string names = "'" + byIndex + "'";
+    if (info.name != byIndex)
+      names += " (or '" + info.name + "')";
+    if (hasIndex && hasName)
+      return Failure{"'" + opts.inputs + "' has two arrays for input " +
+                     std::to_string(i) + ": " + names};
+    if (!hasIndex && !hasName)
+      return Failure{"'" + opts.inputs + "' has no array " + names +
+                     " for input " + std::to_string(i) + " (" +
+                     describe(info.shape, info.type) + ") of '" + entry.name +
+                     "'"};
+    const std::string &name = hasIndex ? byIndex : info.name;
+    used.insert(name);
+    Tensor &array = (*arrays)[name];
+    if (Status status = checkInput(entry, i, array); !status.ok())
+      return Failure{"array '" + name + "' of '" + opts.inputs +
+                     "': " + status.error().message};
+    tensors.push_back(std::move(array));
+  }
+  for (const auto &[name, tensor] : *arrays)
+    if (!used.count(name))
+      return Failure{"'" + opts.inputs + "' has an array '" + name +
+                     "' that is no argument of '" + entry.name +
+                     "'; name the arrays arg0 to arg" +
+                     std::to_string(int64_t(entry.inputs.size()) - 1)};
+  return tensors;
+}
+
+Result<std::vector<Tensor>> Session::inputsFromSeed(const EntryInfo &entry) {
+  std::vector<Tensor> tensors;
+  for (size_t i = 0; i < entry.inputs.size(); ++i) {
+    const ArgumentInfo &info = entry.inputs[i];
+    std::string what = "input " + std::to_string(i) + " ('" + info.name + "')";
+    if (std::count(info.shape.begin(), info.shape.end(), -1))
+      return Failure{what + " is " + describe(info.shape, info.type) +
+                     ": --seed needs static shapes; give --inputs"};
+    Result<size_t> count = countElements(info.shape, info.type);
+    if (!count.ok())
+      return Failure{what + ": " + count.error().message};
+    tensors.push_back(seededValues(info.shape, info.type, *opts.seed, i));
+  }
+  return tensors;
+}
+
+Result<std::vector<Tensor>> Session::inputsFromRecipe(const Recipe &recipe,
+                                                      int depth) {
+  std::vector<Tensor> tensors;
+  for (size_t i = 0; i < recipe.arguments.size(); ++i) {
+    const ArgumentSpec &spec = recipe.arguments[i];
+    if (spec.kind != ArgumentKind::ResultOf) {
+      Result<Tensor> tensor = materialise(spec, recipe.seed, i);
+      if (!tensor.ok())
+        return tensor.error();
+      tensors.push_back(std::move(*tensor));
+      continue;
+    }
+    Result<Tensor> tensor =
+        resultOf(folderOf(recipe.path), spec.graph, spec.result, depth);
+    if (!tensor.ok())
+      return tensor.error();
+    if (tensor->shape != spec.shape || tensor->type != spec.type)
+      return Failure{recipe.path + ": args[" + std::to_string(i) +
+                     "] is declared as " + describe(spec.shape, spec.type) +
+                     ", but result " + std::to_string(spec.result) + " of '" +
+                     spec.graph + "' is " +
+                     describe(tensor->shape, tensor->type)};
+    tensors.push_back(std::move(*tensor));
+  }
+  return tensors;
+}
+
+Result<Tensor> Session::resultOf(const std::string &in,
+                                 const std::string &graph, int64_t index,
+                                 int depth) {
+  std::string stem = in + graph;
+  auto known = resultsOfGraphs.find(stem);
+  if (known == resultsOfGraphs.end()) {
+    if (depth >= kMaxDepth)
+      return Failure{"the recipe of '" + stem +
+                     "' depends on itself through 'result_of'"};
+    Result<Recipe> recipe = readRecipe(stem + ".json");
+    if (!recipe.ok())
+      return recipe.error();
+    Result<std::vector<Tensor>> tensors = inputsFromRecipe(*recipe, depth + 1);
+    if (!tensors.ok())
+      return tensors.error();
+    Result<bool> elf = isELF(stem + ".mlir");
+    if (!elf.ok())
+      return elf.error();
+    double seconds = 0;
+    Result<std::string> path =
+        compile(stem + ".mlir", kCpuTarget, {"--no-fuse"}, seconds);
+    if (!path.ok())
+      return path.error();
+    Result<Artifact> artifact = Artifact::load(*path);
+    if (!artifact.ok())
+      return artifact.error();
+    Result<const EntryInfo *> entry = artifact->find("");
+    if (!entry.ok())
+      return entry.error();
+    Result<std::unique_ptr<Execution>> execution =
+        Execution::create(*artifact, **entry, *host, *tensors);
+    if (!execution.ok())
+      return execution.error();
+    if (Status status = (*execution)->runFirst(); !status.ok())
+      return status.error();
+    known = resultsOfGraphs.emplace(stem, (*execution)->outputs()).first;
+  }
+  const std::vector<Tensor> &outputs = known->second;
+  if (index >= static_cast<int64_t>(outputs.size()))
+    return Failure{"'" + stem + "' has " + std::to_string(outputs.size()) +
+                   " results, no result " + std::to_string(index)};
+  return outputs[static_cast<size_t>(index)];
+}
+
+Result<std::vector<Tensor>> Session::adapt(const Program &program) const {
+  std::vector<Tensor> adapted;
+  const std::vector<ArgumentInfo> &wanted = program.entry->inputs;
+  if (wanted.size() != values.size() ||
+      program.entry->outputs.size() != fused->entry->outputs.size())
+    return Failure{"'" + program.artifact.path() +
+                   "' has another number of "
+                   "arguments or results than '" +
+                   fused->artifact.path() + "'; the " + program.role +
+                   " program must come from the same graph"};
+  bool same = true;
+  for (size_t i = 0; i < wanted.size(); ++i)
+    same = same && wanted[i].type == values[i].type;
+  if (same)
+    return adapted;
+  for (size_t i = 0; i < wanted.size(); ++i)
+    adapted.push_back(convert(values[i], wanted[i].type));
+  return adapted;
+}
+
+Status Session::prepare() {
+  auto take = [](std::unique_ptr<Program> &slot,
+                 Result<std::unique_ptr<Program>> result) -> Status {
+    if (!result.ok())
+      return result.error();
+    slot = std::move(*result);
+    return {};
+  };
+  if (opts.againstReference && !isIR)
+    return Failure{"--against-reference needs the IR, and '" + opts.input +
+                   "' is compiled; give --check instead"};
+  if (!isIR && !opts.compileArguments.empty())
+    return Failure{"'" + opts.input + "' is compiled already: '" +
+                   opts.compileArguments.front() + "' has no effect on it"};
+  // The recipe first: what is wrong with it shows without compiling anything.
+  bool isJson = !opts.inputs.empty() && opts.inputs.back() == 'n';
+  if (isJson) {
+    Result<Recipe> recipe = readRecipe(opts.inputs);
+    if (!recipe.ok())
+      return recipe.error();
+    theRecipe = std::move(*recipe);
+    haveRecipe = true;
+  }
+
+  const std::string target = opts.cuda ? kCudaTarget : kCpuTarget;
+  Status status = take(fused, isIR ? compileAndOpen("fused", target, {})
+                                   : open("fused", opts.input));
+  if (!status.ok())
+    return status;
+  Result<std::vector<Tensor>> tensors = isJson ? inputsFromRecipe(theRecipe, 0)
+                                        : opts.seed
+                                            ? inputsFromSeed(*fused->entry)
+                                            : inputsFromNpz(*fused->entry);
+  if (!tensors.ok())
+    return tensors.error();
+  values = std::move(*tensors);
+  if (values.size() != fused->entry->inputs.size())
+    return Failure{"'" + fused->entry->name + "' takes " +
+                   std::to_string(fused->entry->inputs.size()) + " inputs, '" +
+                   opts.inputs + "' gives " + std::to_string(values.size())};
+  for (size_t i = 0; i < values.size(); ++i)
+    if (status = checkInput(*fused->entry, i, values[i]); !status.ok())
+      return Failure{(isJson ? opts.inputs + ": " : "") +
+                     status.error().message};
+
+  // The unfused program is there to compare values and times with on the same
+  // inputs; where the device has none it runs on the CPU.
+  if (!opts.unfused.empty())
+    status = take(unfused, open("unfused", opts.unfused));
+  else if (isIR && !opts.noUnfused)
+    status =
+        take(unfused, compileAndOpen("unfused", kCpuTarget, {"--no-fuse"}));
+  if (status.ok() && opts.againstReference)
+    status = take(reference,
+                  compileAndOpen("reference", kCpuTarget, {"--reference"}));
+  return status;
+}
+
+Status Session::execute() {
+  for (Program *program : {fused.get(), unfused.get(), reference.get()}) {
+    if (!program)
+      continue;
+    Result<std::vector<Tensor>> adapted = adapt(*program);
+    if (!adapted.ok())
+      return adapted.error();
+    program->inputs = std::move(*adapted);
+    Result<std::unique_ptr<Execution>> execution =
+        Execution::create(program->artifact, *program->entry, *program->device,
+                          program->inputs.empty() ? values : program->inputs);
+    if (!execution.ok())
+      return execution.error();
+    program->execution = std::move(*execution);
+    if (Status status = program->execution->runFirst(); !status.ok())
+      return status;
+  }
+  for (int i = 0; i < opts.repeat; ++i)
+    for (Program *program : {fused.get(), unfused.get()}) {
+      if (!program)
+        continue;
+      Result<double> seconds = program->execution->runTimed();
+      if (!seconds.ok())
+        return seconds.error();
+      program->seconds.push_back(*seconds);
+    }
+  if (opts.repeat)
+    for (Program *program : {fused.get(), unfused.get()})
+      if (program)
+        if (Status status = program->execution->checkRepeatable(); !status.ok())
+          return status;
+  return {};
+}
+
+} // namespace mlir::coda::runtime

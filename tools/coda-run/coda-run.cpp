@@ -1,0 +1,82 @@
+//===- coda-run.cpp - runs and checks compiled programs -------------------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Links no LLVM: given IR, it starts coda-compile.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Report.h"
+
+#include <cstdio>
+
+using namespace mlir::coda::runtime;
+
+namespace {
+
+/// Prints a failure (an empty text has been printed already) and gives the
+/// exit code.
+int fail(const Failure &failure) {
+  std::fflush(stdout);
+  if (!failure.message.empty())
+    std::fprintf(stderr, "error: %s\n", failure.message.c_str());
+  return failure.exitCode;
+}
+
+int run(Options options) {
+  Result<std::unique_ptr<Session>> created =
+      Session::create(std::move(options));
+  if (!created.ok())
+    return fail(created.error());
+  Session &session = **created;
+  if (Status status = session.prepare(); !status.ok())
+    return fail(status.error());
+  if (Status status = session.execute(); !status.ok())
+    return fail(status.error());
+  Result<Report> report = makeReport(session);
+  if (!report.ok())
+    return fail(report.error());
+  printReport(session, *report);
+
+  const Options &opts = session.options();
+  if (!opts.out.empty()) {
+    std::vector<std::pair<std::string, const Tensor *>> arrays;
+    const std::vector<Tensor> &outputs = session.fused->execution->outputs();
+    for (size_t i = 0; i < outputs.size(); ++i)
+      arrays.emplace_back("out" + std::to_string(i), &outputs[i]);
+    if (Status status = writeNpz(opts.out, arrays); !status.ok())
+      return fail(status.error());
+  }
+  if (!opts.json.empty())
+    if (Status status = writeReport(session, *report, opts.json); !status.ok())
+      return fail(status.error());
+  if (report->good)
+    return ExitGood;
+  for (size_t i = 0; i < report->outputs.size(); ++i) {
+    const OutputReport &output = report->outputs[i];
+    if (output.verdict && !output.verdict->good)
+      return fail({"output " + std::to_string(i) + " ('" + output.name +
+                       "') of '" + opts.input + "' " + output.verdict->why +
+                       " (error " + formatError(output.verdict->error) +
+                       ", limit " + formatError(output.verdict->limit) + ")",
+                   ExitCheckFailed});
+  }
+  return ExitCheckFailed;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Result<Options> options =
+      parseOptions(std::vector<std::string>(argv + 1, argv + argc));
+  if (!options.ok())
+    return fail(options.error());
+  if (options->help) {
+    std::fputs(helpText(), stdout);
+    return ExitGood;
+  }
+  return run(std::move(*options));
+}
