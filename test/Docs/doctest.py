@@ -6,7 +6,8 @@ Of Markdown files and of the descriptions in TableGen files, each block is run:
 
 ```mlir     coda-opt parses and verifies it, or what a comment before it says:
                 <!-- doctest: coda-opt %s --some-pass -->
-            where `none: REASON` exempts the block. Operations outside of a
+            (%build is the build folder that coda-opt on PATH belongs to),
+            or `none: REASON`, which exempts the block. Operations outside of a
             function get one, with what they use as its arguments. A next block
             after <!-- doctest-output --> must stand in what the command prints,
             spaces and line breaks aside; `...` there stands for anything.
@@ -18,12 +19,14 @@ Prints one line for each failure and exits 1, or how many examples it ran.
 """
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import textwrap
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.path.dirname(os.path.dirname(shutil.which("coda-opt") or ""))
 
 
 def blocks(text):
@@ -144,7 +147,7 @@ def failures(path):
                     yield line, str(error)
                     continue
                 f.flush()
-                done = run((rule or "coda-opt %s").replace("%s", f.name))
+                done = run((rule or "coda-opt %s").replace("%s", f.name).replace("%build", BUILD))
             printed = done.stdout
             yield (line, done.stderr.strip()) if done.returncode else None
 
