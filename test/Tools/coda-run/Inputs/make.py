@@ -40,6 +40,7 @@ np.savez("inputs_stored.npz", x=np.asfortranarray(x), arg1=w)
 save("golden.npz", out0_f32=y, out1_f32=s)
 save("golden_bf16.npz", out0_f32=y, out0_eager_bf16=to_bf16(y), out1_f32=s)
 save("golden_every.npz", out0_f32_every5=y.reshape(-1)[::5].copy())
+save("golden_every1.npz", out0_f32_every1=y.reshape(-1))
 
 # Everything that is refused.
 save("missing.npz", arg0=x)
