@@ -7,9 +7,11 @@
 
 #include "coda/InitAll.h"
 
+#include "coda/Conversion/Passes.h"
 #include "coda/Dialect/Coda/IR/CodaDialect.h"
 #include "coda/Dialect/Coda/Transforms/BufferizableOpInterfaceImpl.h"
 #include "coda/Dialect/Coda/Transforms/Passes.h"
+#include "coda/Pipelines/CPUPipelines.h"
 
 using namespace mlir;
 
@@ -19,4 +21,8 @@ void coda::registerAllDialects(DialectRegistry &registry) {
   registerBufferizableOpInterfaceExternalModels(registry);
 }
 
-void coda::registerAllPasses() { registerCodaPasses(); }
+void coda::registerAllPasses() {
+  registerCodaPasses();
+  registerCodaConversionPasses();
+  registerCPUPipelines();
+}

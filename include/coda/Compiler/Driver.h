@@ -1,0 +1,76 @@
+//===- Driver.h - From MLIR text to an artifact -----------------*- C++ -*-===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The whole compiler behind one function, for coda-compile, the C API and
+// Python. All options travel in a struct; nothing is global.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CODA_COMPILER_DRIVER_H
+#define CODA_COMPILER_DRIVER_H
+
+#include "mlir/Support/LLVM.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <string>
+
+namespace mlir {
+class DialectRegistry;
+class ModuleOp;
+namespace coda {
+
+/// What `compile` stops at and writes.
+enum class EmitStage {
+  Fused,     ///< MLIR after coda-fuse-pipeline
+  Scheduled, ///< MLIR with a schedule on each kernel (GPU)
+  Tile,      ///< MLIR, the tile program (GPU)
+  NVGPU,     ///< MLIR of nvgpu and nvvm (GPU)
+  LLVM,      ///< LLVM IR as text
+  PTX,       ///< (GPU)
+  Cubin,     ///< (GPU)
+  SharedObject
+};
+
+/// Options of `compile`.
+struct CompileOptions {
+  /// "cpu" or "sm_90a".
+  std::string target = "cpu";
+  EmitStage emit = EmitStage::SharedObject;
+  /// Keep every rounding of the source and the order of every reduction.
+  bool strict = false;
+  /// Run coda-fuse-pipeline. Off: the graph as it is (`unfused`).
+  bool fuse = true;
+  /// Unfused and all in f64, inputs extended and results rounded to f32: the
+  /// oracle that others are compared with. CPU only.
+  bool reference = false;
+  /// Defer row scales in f16 too, where un-normalised values may overflow.
+  bool allowF16Range = false;
+  /// "native" or "x86-64-v3".
+  std::string cpu = "x86-64-v3";
+  /// File that the fusion report is written to; empty: none.
+  std::string reportPath;
+};
+
+/// Parses the name of a stage as `coda-compile --emit` spells it.
+std::optional<EmitStage> parseEmitStage(llvm::StringRef name);
+
+/// Registers every dialect, and external model of an interface, that `compile`
+/// needs to parse a graph and to lower it.
+void registerCompilerDialects(DialectRegistry &registry);
+
+/// Compiles the graph in `inputPath` ("-": standard input) to `outputPath`.
+/// On failure there is exactly one diagnostic of severity error, printed to
+/// `errors` as one line (location, what is wrong, why, what to do), and
+/// nothing is left at `outputPath`: the output is made under another name
+/// beside it and renamed when it is complete.
+LogicalResult compile(llvm::StringRef inputPath, llvm::StringRef outputPath,
+                      const CompileOptions &options, llvm::raw_ostream &errors);
+
+} // namespace coda
+} // namespace mlir
+
+#endif // CODA_COMPILER_DRIVER_H

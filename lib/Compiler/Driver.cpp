@@ -1,0 +1,270 @@
+//===- Driver.cpp - From MLIR text to an artifact -------------------------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "coda/Compiler/Driver.h"
+
+#include "CPUBackend.h"
+
+#include "coda/Pipelines/CPUPipelines.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace mlir::coda;
+
+std::optional<EmitStage> coda::parseEmitStage(llvm::StringRef name) {
+  return llvm::StringSwitch<std::optional<EmitStage>>(name)
+      .Case("fused", EmitStage::Fused)
+      .Case("scheduled", EmitStage::Scheduled)
+      .Case("tile", EmitStage::Tile)
+      .Case("nvgpu", EmitStage::NVGPU)
+      .Case("llvm", EmitStage::LLVM)
+      .Case("ptx", EmitStage::PTX)
+      .Case("cubin", EmitStage::Cubin)
+      .Case("so", EmitStage::SharedObject)
+      .Default(std::nullopt);
+}
+
+namespace {
+
+/// The innermost place in a file that `loc` names, as FILE:LINE:COL.
+std::string describe(Location loc) {
+  std::string text;
+  loc->walk([&](Location inner) {
+    auto file = dyn_cast<FileLineColRange>(inner);
+    if (!file)
+      return WalkResult::advance();
+    llvm::raw_string_ostream(text)
+        << file.getFilename().getValue() << ':' << file.getStartLine() << ':'
+        << file.getStartColumn();
+    return WalkResult::interrupt();
+  });
+  return text;
+}
+
+/// Makes an output under another name and renames it once it is complete.
+class Output {
+public:
+  explicit Output(StringRef path) : path(path) {}
+  ~Output() {
+    if (!temporary.empty())
+      llvm::sys::fs::remove(temporary);
+  }
+
+  /// The path to write to.
+  llvm::Expected<std::string> open() {
+    int descriptor;
+    llvm::SmallString<128> name;
+    if (std::error_code error = llvm::sys::fs::createUniqueFile(
+            path + ".%%%%%%", descriptor, name,
+            llvm::sys::fs::OF_None,
+            llvm::sys::fs::all_read | llvm::sys::fs::all_write))
+      return llvm::createStringError(
+          error, "cannot write '%s': %s; give a path in a folder that is there "
+                 "and may be written to",
+          path.c_str(), error.message().c_str());
+    llvm::raw_fd_ostream(descriptor, /*shouldClose=*/true).close();
+    temporary = name.str().str();
+    return temporary;
+  }
+
+  llvm::Error commit() {
+    if (std::error_code error = llvm::sys::fs::rename(temporary, path))
+      return llvm::createStringError(error, "cannot write '%s': %s",
+                                     path.c_str(), error.message().c_str());
+    temporary.clear();
+    return llvm::Error::success();
+  }
+
+  /// Writes text to the path, or to standard output for "-".
+  llvm::Error writeText(llvm::function_ref<void(llvm::raw_ostream &)> print) {
+    if (path == "-") {
+      print(llvm::outs());
+      return llvm::Error::success();
+    }
+    llvm::Expected<std::string> name = open();
+    if (!name)
+      return name.takeError();
+    std::error_code error;
+    llvm::raw_fd_ostream stream(*name, error);
+    if (!error)
+      print(stream);
+    stream.close();
+    if (!error && stream.has_error())
+      error = stream.error();
+    stream.clear_error();
+    if (error)
+      return llvm::createStringError(error, "cannot write '%s': %s",
+                                     path.c_str(), error.message().c_str());
+    return commit();
+  }
+
+private:
+  std::string path;
+  std::string temporary;
+};
+
+/// One run of the compiler. Every failure ends in `fail`, or in a diagnostic.
+class Compilation {
+public:
+  Compilation(const CompileOptions &options, llvm::raw_ostream &errors)
+      : options(options), errors(errors) {
+    DialectRegistry registry;
+    registerCompilerDialects(registry);
+    context.appendDialectRegistry(registry);
+    context.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
+      if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+        report(describe(diagnostic.getLocation()), diagnostic.str());
+      return success();
+    });
+  }
+
+  LogicalResult run(StringRef inputPath, StringRef outputPath);
+
+private:
+  /// Prints the one error line; further errors follow from the first.
+  void report(std::string where, StringRef what) {
+    if (reported)
+      return;
+    reported = true;
+    errors << "error: ";
+    if (!where.empty())
+      errors << where << ": ";
+    // One line, whatever a message holds.
+    for (char c : what.rtrim())
+      errors << (c == '\n' ? ' ' : c);
+    errors << '\n';
+  }
+  LogicalResult fail(const llvm::Twine &what) {
+    report("", what.str());
+    return failure();
+  }
+  LogicalResult fail(llvm::Error error) {
+    return fail(llvm::toString(std::move(error)));
+  }
+
+  LogicalResult checkOptions();
+  LogicalResult compileForCPU(StringRef outputPath);
+  LogicalResult runPasses(llvm::function_ref<void(OpPassManager &)> build,
+                          StringRef what);
+
+  const CompileOptions &options;
+  llvm::raw_ostream &errors;
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+  bool reported = false;
+};
+
+LogicalResult Compilation::checkOptions() {
+  if (options.target != "cpu")
+    return fail("unknown target '" + llvm::Twine(options.target) +
+                "'; there is 'cpu'");
+  switch (options.emit) {
+  case EmitStage::LLVM:
+  case EmitStage::SharedObject:
+    return success();
+  default:
+    return fail("the target 'cpu' has no such stage; --emit takes fused, llvm "
+                "or so");
+  }
+}
+
+LogicalResult
+Compilation::runPasses(llvm::function_ref<void(OpPassManager &)> build,
+                       StringRef what) {
+  PassManager pm(&context, ModuleOp::getOperationName());
+  build(pm);
+  if (failed(pm.run(*module)))
+    return fail(what + " failed without a reason; this is a defect of coda");
+  return success();
+}
+
+LogicalResult Compilation::compileForCPU(StringRef outputPath) {
+  llvm::Expected<CPUTarget> cpu = resolveCPU(options.cpu);
+  if (!cpu)
+    return fail(cpu.takeError());
+  CPUPipelineOptions pipeline;
+  pipeline.strict = options.strict;
+  pipeline.reference = options.reference;
+  pipeline.cpu = cpu->name;
+  pipeline.cpuFeatures = cpu->required;
+  if (failed(runPasses(
+          [&](OpPassManager &pm) { buildCPUPipeline(pm, pipeline); },
+          "lowering to the CPU")))
+    return failure();
+
+  llvm::LLVMContext llvmContext;
+  std::unique_ptr<llvm::Module> llvmModule =
+      translateModuleToLLVMIR(*module, llvmContext);
+  if (!llvmModule)
+    return fail("no LLVM IR came out; this is a defect of coda");
+  auto machine = createTargetMachine(*cpu);
+  if (!machine)
+    return fail(machine.takeError());
+  optimizeModule(*llvmModule, **machine);
+
+  Output output(outputPath);
+  if (options.emit == EmitStage::LLVM) {
+    if (llvm::Error error = output.writeText([&](llvm::raw_ostream &stream) {
+          llvmModule->print(stream, nullptr);
+        }))
+      return fail(std::move(error));
+    return success();
+  }
+  SmallVector<char, 0> object;
+  if (llvm::Error error = emitObject(*llvmModule, **machine, object))
+    return fail(std::move(error));
+  llvm::Expected<std::string> name = output.open();
+  if (!name)
+    return fail(name.takeError());
+  if (llvm::Error error =
+          linkSharedObject(StringRef(object.data(), object.size()), *name))
+    return fail(std::move(error));
+  if (llvm::Error error = output.commit())
+    return fail(std::move(error));
+  return success();
+}
+
+LogicalResult Compilation::run(StringRef inputPath, StringRef outputPath) {
+  if (failed(checkOptions()))
+    return failure();
+  if (outputPath == "-" && options.emit == EmitStage::SharedObject)
+    return fail("a shared object does not go to standard output; give a path");
+  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(inputPath, /*IsText=*/true);
+  if (!buffer)
+    return fail("cannot read '" + llvm::Twine(inputPath) +
+                "': " + buffer.getError().message());
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
+  module = parseSourceFile<ModuleOp>(sources, &context);
+  if (!module)
+    return fail("'" + llvm::Twine(inputPath) + "' is not a module of MLIR");
+  return compileForCPU(outputPath);
+}
+
+} // namespace
+
+LogicalResult coda::compile(llvm::StringRef inputPath,
+                            llvm::StringRef outputPath,
+                            const CompileOptions &options,
+                            llvm::raw_ostream &errors) {
+  return Compilation(options, errors).run(inputPath, outputPath);
+}

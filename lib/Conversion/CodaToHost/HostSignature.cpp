@@ -1,0 +1,260 @@
+//===- HostSignature.cpp - Caller-allocated outputs and infer functions ---===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "coda/Conversion/Passes.h"
+
+#include "coda/Conversion/CodaToHost/Entry.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace mlir::coda {
+#define GEN_PASS_DEF_CODAHOSTSIGNATURE
+#include "coda/Conversion/Passes.h.inc"
+} // namespace mlir::coda
+
+using namespace mlir;
+using namespace mlir::coda;
+
+namespace {
+
+/// Whether DLPack and the host ABI have a code for `type`.
+bool isHostElementType(Type type) {
+  return isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type) ||
+         type.isSignlessInteger(1) || type.isSignlessInteger(8) ||
+         type.isSignlessInteger(16) || type.isSignlessInteger(32) ||
+         type.isSignlessInteger(64);
+}
+
+/// Fails, with an error at `func`, unless it can be an entry.
+LogicalResult checkEntry(func::FuncOp func) {
+  if (func.isExternal())
+    return func.emitError("function '")
+           << func.getName()
+           << "' has no body; only functions that are defined here compile";
+  if (!func.getBody().hasOneBlock())
+    return func.emitError("function '")
+           << func.getName()
+           << "' has several blocks; bring branches into the form of `scf`";
+  auto check = [&](TypeRange types, StringRef what) -> LogicalResult {
+    for (auto [index, type] : llvm::enumerate(types)) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      if (!tensor || tensor.getEncoding() ||
+          !isHostElementType(tensor.getElementType()))
+        return func.emitError(what)
+               << " " << index << " of '" << func.getName() << "' has type "
+               << type
+               << "; an entry takes ranked tensors of f16, bf16, f32, f64, "
+                  "i1, i8, i16, i32 or i64";
+      if (tensor.getRank() > kMaxHostRank)
+        return func.emitError(what)
+               << " " << index << " of '" << func.getName() << "' has rank "
+               << tensor.getRank() << ", above the limit of " << kMaxHostRank;
+    }
+    return success();
+  };
+  if (failed(check(func.getArgumentTypes(), "argument")) ||
+      failed(check(func.getResultTypes(), "result")))
+    return failure();
+  if (func.getNumResults() == 0)
+    return func.emitError("function '")
+           << func.getName() << "' returns nothing, so it computes nothing";
+  return success();
+}
+
+/// Makes integer divisions by a value total: shapes may be computed with one
+/// (x / 0 becomes x / 1), and the source's own check, an assert, is reported
+/// instead of a trap.
+void guardDivisions(func::FuncOp func) {
+  func.walk([](Operation *op) {
+    if (!isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
+             arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(op))
+      return;
+    Value divisor = op->getOperand(1);
+    Type type = divisor.getType();
+    if (!type.isIntOrIndex() || matchPattern(divisor, m_Constant()))
+      return;
+    OpBuilder builder(op);
+    Location loc = op->getLoc();
+    auto constant = [&](int64_t value) -> Value {
+      return arith::ConstantOp::create(builder, loc, type,
+                                       builder.getIntegerAttr(type, value));
+    };
+    Value isZero = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::eq, divisor, constant(0));
+    op->setOperand(1, arith::SelectOp::create(builder, loc, isZero,
+                                              constant(1), divisor));
+  });
+}
+
+/// Makes, before `func`, the private function that maps `func`'s arguments to
+/// the dynamic extents of its results, in order. Null if there are none;
+/// failure, with an error, if one depends on the data of an argument.
+FailureOr<func::FuncOp> makeInferFunction(func::FuncOp func,
+                                          SymbolTable &symbols) {
+  if (llvm::all_of(func.getResultTypes(), [](Type type) {
+        return cast<RankedTensorType>(type).hasStaticShape();
+      }))
+    return func::FuncOp();
+
+  auto infer = cast<func::FuncOp>(func->clone());
+  infer.setName((func.getName() + "_infer").str());
+  infer.setPrivate();
+  symbols.insert(infer);
+
+  auto terminator =
+      cast<func::ReturnOp>(infer.getBody().front().getTerminator());
+  OpBuilder builder(terminator);
+  SmallVector<Value> extents;
+  for (Value value : terminator.getOperands()) {
+    auto type = cast<RankedTensorType>(value.getType());
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      if (type.isDynamicDim(dim))
+        extents.push_back(
+            tensor::DimOp::create(builder, value.getLoc(), value, dim));
+  }
+  func::ReturnOp::create(builder, terminator.getLoc(), extents);
+  terminator.erase();
+  infer.setFunctionType(builder.getFunctionType(
+      infer.getArgumentTypes(),
+      SmallVector<Type>(extents.size(), builder.getIndexType())));
+  infer.setResAttrsAttr(nullptr);
+  // What the source asserts is checked when it runs, not when it is asked for
+  // shapes.
+  infer.walk([](cf::AssertOp op) { op.erase(); });
+
+  RewritePatternSet patterns(func.getContext());
+  memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
+  tensor::DimOp::getCanonicalizationPatterns(patterns, func.getContext());
+  tensor::CastOp::getCanonicalizationPatterns(patterns, func.getContext());
+  tensor::ExtractOp::getCanonicalizationPatterns(patterns, func.getContext());
+  if (failed(applyPatternsGreedily(infer, std::move(patterns))))
+    return infer.emitError("shapes of results do not resolve");
+  // What computed only the data of the results.
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    infer.walk([&](Operation *op) {
+      if (op != infer && !op->hasTrait<OpTrait::IsTerminator>() &&
+          op->use_empty() && wouldOpBeTriviallyDead(op)) {
+        op->erase();
+        changed = true;
+      }
+    });
+  }
+  for (BlockArgument arg : infer.getArguments())
+    for (Operation *user : arg.getUsers())
+      if (!isa<tensor::DimOp>(user))
+        return func.emitError("the shape of a result of '")
+               << func.getName()
+               << "' depends on the data of argument " << arg.getArgNumber()
+               << "; only shapes that follow from shapes compile";
+  return infer;
+}
+
+struct HostSignature
+    : public coda::impl::CodaHostSignatureBase<HostSignature> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<func::FuncOp> entries;
+    for (auto func : module.getOps<func::FuncOp>())
+      if (func.isPublic() && !func->hasAttr(kEntryAttr))
+        entries.push_back(func);
+
+    // One call of an outlined kernel is one launch. Counted while they are
+    // calls: below, everything is inlined.
+    DenseMap<Operation *, int32_t> launches;
+    for (func::FuncOp func : entries)
+      func.walk([&](func::CallOp call) {
+        auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
+        if (callee && callee->hasAttr("coda.kernel"))
+          ++launches[func];
+      });
+    for (func::FuncOp func : entries)
+      if (failed(checkEntry(func)))
+        return signalPassFailure();
+    OpPassManager inlining(ModuleOp::getOperationName());
+    inlining.addPass(createInlinerPass());
+    inlining.addPass(createSymbolDCEPass());
+    if (failed(runPipeline(inlining, module)))
+      return signalPassFailure();
+
+    SymbolTable symbols(module);
+    for (func::FuncOp func : entries)
+      if (failed(makeEntry(func, symbols, launches.lookup(func))))
+        return signalPassFailure();
+  }
+
+  LogicalResult makeEntry(func::FuncOp func, SymbolTable &symbols,
+                          int32_t launches) {
+    WalkResult calls = func.walk([](Operation *op) {
+      if (!isa<CallOpInterface>(op))
+        return WalkResult::advance();
+      op->emitError("a call that cannot be inlined; only functions defined in "
+                    "the module, without recursion, compile");
+      return WalkResult::interrupt();
+    });
+    if (calls.wasInterrupted())
+      return failure();
+    guardDivisions(func);
+    FailureOr<func::FuncOp> infer = makeInferFunction(func, symbols);
+    if (failed(infer))
+      return failure();
+
+    Builder builder(func.getContext());
+    SmallVector<NamedAttribute> entry;
+    entry.emplace_back("name", builder.getStringAttr(func.getName()));
+    entry.emplace_back("inputs",
+                       builder.getTypeArrayAttr(func.getArgumentTypes()));
+    entry.emplace_back("outputs",
+                       builder.getTypeArrayAttr(func.getResultTypes()));
+    entry.emplace_back("launches", builder.getI32IntegerAttr(launches));
+    if (*infer)
+      entry.emplace_back("infer", FlatSymbolRefAttr::get(*infer));
+
+    // Inputs are the caller's to write, not ours.
+    for (unsigned i = 0, e = func.getNumArguments(); i < e; ++i)
+      func.setArgAttr(i, "bufferization.writable", builder.getBoolAttr(false));
+
+    // Destinations are tensors here, and returned, so that the analysis of
+    // bufferization sees all writes to them.
+    auto terminator =
+        cast<func::ReturnOp>(func.getBody().front().getTerminator());
+    OpBuilder at(terminator);
+    for (OpOperand &operand : terminator->getOpOperands()) {
+      Value value = operand.get();
+      Value out =
+          func.getBody().front().addArgument(value.getType(), value.getLoc());
+      auto store = bufferization::MaterializeInDestinationOp::create(
+          at, value.getLoc(), value.getType(), value, out);
+      operand.set(store.getResult());
+    }
+    SmallVector<Attribute> argAttrs(func.getBody().getNumArguments(),
+                                    builder.getDictionaryAttr({}));
+    for (unsigned i = 0, e = func.getNumArguments(); i < e; ++i)
+      argAttrs[i] = func.getArgAttrDict(i) ? func.getArgAttrDict(i)
+                                           : builder.getDictionaryAttr({});
+    func.setFunctionType(builder.getFunctionType(
+        func.getBody().front().getArgumentTypes(), func.getResultTypes()));
+    func.setArgAttrsAttr(builder.getArrayAttr(argAttrs));
+    func.setResAttrsAttr(nullptr);
+    func->setAttr(kEntryAttr, builder.getDictionaryAttr(entry));
+    return success();
+  }
+};
+
+} // namespace

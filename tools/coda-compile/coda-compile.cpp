@@ -1,0 +1,96 @@
+//===- coda-compile.cpp - Graphs to shared objects ------------------------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A thin front of coda::compile. Exit codes: 0, and 2 for bad input or usage,
+// with one line `error: ...` on standard error.
+//
+//===----------------------------------------------------------------------===//
+
+#include "coda/Compiler/Driver.h"
+
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace cl = llvm::cl;
+
+int main(int argc, char **argv) {
+  cl::OptionCategory category("coda-compile");
+  cl::opt<std::string> input(cl::Positional, cl::desc("IN.mlir"),
+                             cl::cat(category));
+  cl::opt<std::string> output("o", cl::desc("Where the result goes"),
+                              cl::value_desc("OUT"), cl::cat(category));
+  cl::opt<std::string> target("target", cl::desc("cpu or sm_90a"),
+                              cl::init("cpu"), cl::cat(category));
+  cl::opt<std::string> emit(
+      "emit",
+      cl::desc("Stop at fused|scheduled|tile|nvgpu|llvm|ptx|cubin|so"),
+      cl::init("so"), cl::cat(category));
+  cl::opt<std::string> numerics(
+      "numerics",
+      cl::desc("relaxed: commute, partial sums, one rounding per store; "
+               "strict: keep every rounding and order of the source"),
+      cl::init("relaxed"), cl::cat(category));
+  cl::opt<std::string> report(
+      "report", cl::desc("Write what was fused, and why not the rest"),
+      cl::value_desc("FILE.json"), cl::cat(category));
+  cl::opt<bool> noFuse("no-fuse", cl::desc("Compile the graph as it is"),
+                       cl::cat(category));
+  cl::opt<bool> reference(
+      "reference",
+      cl::desc("Unfused and all in f64, results rounded to f32: the oracle"),
+      cl::cat(category));
+  cl::opt<bool> allowF16Range(
+      "allow-f16-range",
+      cl::desc("Defer row scales in f16 too, though un-normalised values may "
+               "overflow"),
+      cl::cat(category));
+  cl::opt<std::string> cpu("cpu", cl::desc("native or x86-64-v3"),
+                           cl::init("x86-64-v3"), cl::cat(category));
+  cl::HideUnrelatedOptions(category);
+
+  // One error line, also for what the command line parser rejects.
+  std::string usage;
+  llvm::raw_string_ostream usageStream(usage);
+  if (!cl::ParseCommandLineOptions(argc, argv, "coda compiler\n",
+                                   &usageStream)) {
+    llvm::StringRef first = llvm::StringRef(usage).split('\n').first;
+    llvm::StringRef what = first.split(": ").second;
+    llvm::errs() << "error: " << (what.empty() ? first : what)
+                 << " (see coda-compile --help)\n";
+    return 2;
+  }
+  auto bad = [](const llvm::Twine &what) {
+    llvm::errs() << "error: " << what << '\n';
+    return 2;
+  };
+  if (input.empty())
+    return bad("no input; usage: coda-compile IN.mlir -o OUT [options]");
+  if (output.empty())
+    return bad("no output; say where it goes with -o OUT");
+
+  mlir::coda::CompileOptions options;
+  std::optional<mlir::coda::EmitStage> stage =
+      mlir::coda::parseEmitStage(emit);
+  if (!stage)
+    return bad("--emit=" + emit +
+               " is not a stage; there are fused, scheduled, tile, nvgpu, "
+               "llvm, ptx, cubin and so");
+  if (numerics != "relaxed" && numerics != "strict")
+    return bad("--numerics=" + numerics +
+               " is unknown; there are relaxed and strict");
+  options.target = target;
+  options.emit = *stage;
+  options.strict = numerics == "strict";
+  options.fuse = !noFuse && !reference;
+  options.reference = reference;
+  options.allowF16Range = allowF16Range;
+  options.cpu = cpu;
+  options.reportPath = report;
+  if (failed(mlir::coda::compile(input, output, options, llvm::errs())))
+    return 2;
+  return 0;
+}
