@@ -20,6 +20,8 @@ def CodaPrivatizeInits : Pass<"coda-privatize-inits"> {
     CSE merges the empty and filled tensors of unrelated operations. Where each
     has its own, bufferization computes all of them in place, and those that end
     in a result in the caller's buffer; where they share one, it copies.
+    Of several results that view one value, all but the first become copies
+    (a canonicaliser would undo this: run it before, not after).
   }];
   let dependentDialects = ["linalg::LinalgDialect", "tensor::TensorDialect"];
 }

@@ -7,6 +7,7 @@
 
 #include "coda/Conversion/Passes.h"
 
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -18,6 +19,37 @@ namespace mlir::coda {
 using namespace mlir;
 
 namespace {
+
+/// The value that `value` is a view of.
+Value viewedValue(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp,
+             tensor::ExtractSliceOp, tensor::ReshapeOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+/// Of several values in `block` that are materialised and view one value, the
+/// first may be computed in place. The others are copied before its buffer is
+/// the caller's: the analysis takes a materialisation for a write.
+void copySharedResults(Block &block) {
+  llvm::SmallPtrSet<Value, 8> roots;
+  Operation *first = nullptr;
+  for (auto op : block.getOps<bufferization::MaterializeInDestinationOp>()) {
+    if (!first)
+      first = op;
+    if (roots.insert(viewedValue(op.getSource())).second ||
+        !isa<RankedTensorType>(op.getDest().getType()))
+      continue;
+    OpBuilder builder(first);
+    op.getSourceMutable().assign(
+        linalg::CopyOp::create(builder, op.getLoc(), op.getSource(),
+                               op.getDest())
+            .getResult(0));
+  }
+}
 
 struct PrivatizeInits
     : public coda::impl::CodaPrivatizeInitsBase<PrivatizeInits> {
@@ -45,6 +77,7 @@ struct PrivatizeInits
         use.set(builder.clone(*op)->getResult(0));
       }
     }
+    getOperation()->walk([](Block *block) { copySharedResults(*block); });
   }
 };
 
