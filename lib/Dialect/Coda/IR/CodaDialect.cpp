@@ -142,7 +142,10 @@ void DimAttr::print(AsmPrinter &printer) const {
 static void printDimName(OpAsmPrinter &p, Operation *op, DimAttr dim) {
   p << stringifyDimKind(dim.getKind());
   auto tile = dyn_cast_or_null<TileOpInterface>(op->getParentOp());
-  if (dim.getIndex() != 0 || !tile || tile.getNumDims(dim.getKind()) != 1)
+  // The tile op may not have been verified yet: its 'dims' may have any size.
+  unsigned kind = static_cast<unsigned>(dim.getKind());
+  if (dim.getIndex() != 0 || !tile || tile.getDims().size() <= kind ||
+      tile.getDims()[kind] != 1)
     p << dim.getIndex();
 }
 

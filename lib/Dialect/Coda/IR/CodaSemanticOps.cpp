@@ -96,6 +96,18 @@ static Value convert(OpBuilder &b, Location loc, Value value, Type type) {
   return arith::TruncFOp::create(b, loc, type, wide);
 }
 
+/// The type in which a semantic op on `operands` computes: f64 if any of them
+/// is, else f32.
+static FloatType getCommonComputeType(ValueRange operands) {
+  FloatType type;
+  for (Value operand : operands) {
+    Type element = getElementTypeOrSelf(operand);
+    if (isa<FloatType>(element) && (!type || element.isF64()))
+      type = getComputeType(element);
+  }
+  return type;
+}
+
 static Value constant(OpBuilder &b, Location loc, Type type, double value) {
   return arith::ConstantOp::create(b, loc, FloatAttr::get(type, value));
 }
@@ -154,7 +166,7 @@ LogicalResult ScaleOp::reifyResultShapes(OpBuilder &b,
 FailureOr<SmallVector<Value>> ScaleOp::decomposeOperation(OpBuilder &b) {
   Location loc = getLoc();
   auto type = cast<RankedTensorType>(getType());
-  Type compute = getComputeType(type.getElementType());
+  FloatType compute = getCommonComputeType(getOperands());
   unsigned rank = type.getRank();
   // Scaled dims are the m dims, in order; the others the n dims.
   SmallVector<unsigned> valueDims(rank), factorDims = seq(getDims().size());
@@ -209,7 +221,7 @@ FailureOr<SmallVector<Value>> RmsNormOp::decomposeOperation(OpBuilder &b) {
   auto type = cast<RankedTensorType>(getType());
   unsigned rank = type.getRank();
   auto xType = cast<RankedTensorType>(getX().getType());
-  FloatType compute = getComputeType(xType.getElementType());
+  FloatType compute = getCommonComputeType(getOperands());
   SmallVector<unsigned> all = seq(rank), rows = seq(rank - 1);
 
   Value sums = emptyLike(b, loc, getX(), rows, compute);
@@ -256,6 +268,9 @@ FailureOr<SmallVector<Value>> RmsNormOp::decomposeOperation(OpBuilder &b) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult GluOp::verify() {
+  if (cast<RankedTensorType>(getType()).getShape() !=
+      cast<RankedTensorType>(getGate().getType()).getShape())
+    return emitOpError("the result must have the shape of the gate");
   if (getTanhScale() && getKind() != GluKind::gelu_tanh)
     return emitOpError("'tanh_scale' belongs to gelu_tanh");
   return success();
@@ -304,7 +319,7 @@ static Value activate(OpBuilder &b, Location loc, GluKind kind, Value x,
 FailureOr<SmallVector<Value>> GluOp::decomposeOperation(OpBuilder &b) {
   Location loc = getLoc();
   auto type = cast<RankedTensorType>(getType());
-  Type compute = getComputeType(type.getElementType());
+  FloatType compute = getCommonComputeType(getOperands());
   unsigned rank = type.getRank();
   SmallVector<unsigned> all = seq(rank);
   double tanhScale = getTanhScale() ? getTanhScale()->convertToDouble()
@@ -339,7 +354,9 @@ LogicalResult RopeOp::verify() {
   int64_t rank = x.getRank();
   if (rank < 1 || x.isDynamicDim(rank - 1) || x.getShape().back() % 2 != 0)
     return emitOpError("the last dim of x must be static and even");
-  int64_t width = table.getRank() ? table.getShape().back() : 0;
+  if (table.getRank() < 1)
+    return emitOpError("the tables must have a last dim, of elements or pairs");
+  int64_t width = table.getShape().back();
   if (width != x.getShape().back() && 2 * width != x.getShape().back())
     return emitOpError("the last dim of the tables must be ")
            << x.getShape().back() << " or " << x.getShape().back() / 2;
@@ -388,7 +405,7 @@ static Value splitPairs(OpBuilder &b, Location loc, Value value,
 FailureOr<SmallVector<Value>> RopeOp::decomposeOperation(OpBuilder &b) {
   Location loc = getLoc();
   auto type = cast<RankedTensorType>(getType());
-  Type compute = getComputeType(type.getElementType());
+  FloatType compute = getCommonComputeType(getOperands());
   unsigned rank = type.getRank(), numM = rank - 1;
   // Domain: the leading dims as m, the pair's number as n, the element as u.
   unsigned n = numM, u = numM + 1;
@@ -461,8 +478,7 @@ LogicalResult CrossEntropyOp::verify() {
     auto type = cast<RankedTensorType>(result.getType());
     if (type.getRank() != 1 || type.getElementType() != compute)
       return emitOpError("expected results of shape [M] and type ") << compute;
-    if (failed(verifyCompatibleShape({logits.getDimSize(0)},
-                                     type.getShape())))
+    if (type.getDimSize(0) != logits.getDimSize(0))
       return emitOpError("the results must have the rows of the logits");
   }
   if (failed(verifyCompatibleShape({logits.getDimSize(0)},

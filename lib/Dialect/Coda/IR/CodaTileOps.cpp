@@ -18,6 +18,9 @@ using namespace mlir;
 using namespace mlir::coda;
 
 static constexpr unsigned kNumKinds = 6;
+/// Dims of one kind: more than any kernel has; keeps domains small whatever
+/// numbers are written.
+static constexpr unsigned kMaxDimsPerKind = 16;
 
 //===----------------------------------------------------------------------===//
 // Shared helpers
@@ -32,7 +35,7 @@ std::string coda::getDimName(ArrayRef<int32_t> dims, unsigned position) {
 }
 
 Type coda::getAccumulatorType(Type type) {
-  if (type.isInteger(8))
+  if (type.isSignlessInteger(8))
     return IntegerType::get(type.getContext(), 32);
   if (type.isF64())
     return type;
@@ -244,7 +247,7 @@ ParseResult TileOpParser::parseOperand(Group group) {
         unsigned index = 0;
         if (!kind ||
             (name.size() > 1 && name.drop_front().getAsInteger(10, index)) ||
-            index > 15)
+            index >= kMaxDimsPerKind)
           return parser.emitError(loc, "unknown dim '")
                  << name
                  << "': expected b, m, n, u, k or p and a number below 16";
@@ -335,9 +338,17 @@ ParseResult TileOpParser::parseOutputs() {
 
 ParseResult TileOpParser::parse(bool hasAccumulators) {
   if ((hasAccumulators && parseAccumulators()) || parseInputs() ||
-      parseOutputs() ||
-      parser.parseOptionalAttrDictWithKeyword(state.attributes))
+      parseOutputs())
     return failure();
+  SMLoc attributesLoc = parser.getCurrentLocation();
+  if (parser.parseOptionalAttrDictWithKeyword(state.attributes))
+    return failure();
+  for (StringRef name :
+       {"operandSegmentSizes", "indexing_maps", "dims", "acc_sizes",
+        "combiners", "fresh", "load_combiners"})
+    if (state.attributes.get(name))
+      return parser.emitError(attributesLoc, "'")
+             << name << "' follows from the operand lists: remove it";
 
   SmallVector<int32_t> counts(kNumKinds, 0);
   for (ArrayRef<DimRefs> group : refs)
@@ -455,8 +466,7 @@ namespace {
 class TileOpVerifier {
 public:
   explicit TileOpVerifier(TileOpInterface op)
-      : op(op), numDims(op.getNumDomainDims()), numProducts(op.getNumProducts()),
-        extents(numDims, ShapedType::kDynamic) {}
+      : op(op), numProducts(op.getNumProducts()) {}
 
   LogicalResult verify() {
     return failure(failed(verifySegments()) || failed(verifyMaps()) ||
@@ -490,16 +500,22 @@ private:
   }
 
   TileOpInterface op;
-  unsigned numDims, numProducts;
-  SmallVector<int64_t> extents;
+  unsigned numDims = 0, numProducts;
+  SmallVector<int64_t> extents;           // per dim of the domain
   SmallVector<llvm::SmallBitVector> used; // per operand: its dims
 };
 } // namespace
 
 LogicalResult TileOpVerifier::verifySegments() {
   if (op.getDims().size() != kNumKinds ||
-      llvm::any_of(op.getDims(), [](int32_t d) { return d < 0; }))
-    return op->emitOpError("c1: 'dims' counts the b, m, n, u, k and p dims");
+      llvm::any_of(op.getDims(), [](int32_t d) {
+        return d < 0 || d > static_cast<int32_t>(kMaxDimsPerKind);
+      }))
+    return op->emitOpError("c1: 'dims' counts the b, m, n, u, k and p dims, "
+                           "each 0 to ")
+           << kMaxDimsPerKind;
+  numDims = op.getNumDomainDims();
+  extents.assign(numDims, ShapedType::kDynamic);
   if (op.getLhs().size() != op.getRhs().size())
     return op->emitOpError("c4: as many lhs as rhs factors expected, got ")
            << op.getLhs().size() << " and " << op.getRhs().size();
@@ -580,11 +596,13 @@ LogicalResult TileOpVerifier::verifyMaps() {
   if (!all.all())
     return op->emitOpError("c1: dim ")
            << name(all.find_first_unset()) << " indexes no operand";
+  if (!op.getNumDims(DimKind::u))
+    return success();
   int64_t points = 1;
   for (unsigned d = 0; d < numDims; ++d)
-    if (kind(d) == DimKind::u)
-      points *= extents[d];
-  if (op.getNumDims(DimKind::u) && (points < 2 || points > 8))
+    if (kind(d) == DimKind::u && llvm::MulOverflow(points, extents[d], points))
+      points = std::numeric_limits<int64_t>::max();
+  if (points < 2 || points > 8)
     return op->emitOpError("c3: the u dims have ")
            << points << " points: expected 2 to 8";
   return success();
@@ -653,11 +671,19 @@ LogicalResult TileOpVerifier::verifyLoads() {
         i >= 2 * numProducts && i < 2 * numProducts + op.getInputs().size();
     CombinerAttrInterface combiner =
         isInput ? op.getLoadCombiner(i - 2 * numProducts) : nullptr;
+    if (isInput && !combiner &&
+        !isa<UnitAttr>(op.getLoadCombiners()[i - 2 * numProducts]))
+      return op->emitOpError("c15: operand #")
+             << i << ": 'load_combiners' holds unit or combiner attributes";
+    Type type = getElementTypeOrSelf(op->getOperand(i));
+    if (!isa<FloatType, IntegerType, IndexType>(type))
+      return op->emitOpError("c8: operand #")
+             << i << " has elements of type " << type
+             << ": expected floats or integers";
     if (usesAny(used[i], DimKind::p) != static_cast<bool>(combiner))
       return op->emitOpError("c15: operand #")
              << i << ": p dims index combining loads, and only them";
-    if (combiner && !getElementTypeOrSelf(op->getOperand(i)).isF32() &&
-        !getElementTypeOrSelf(op->getOperand(i)).isF64())
+    if (combiner && !type.isF32() && !type.isF64())
       return op->emitOpError("c11: combining load of operand #")
              << i << " must be f32 or f64";
   }
@@ -742,11 +768,13 @@ LogicalResult TileOpVerifier::verifyRegionOps() {
                << group.getValue().getType() << ": expected f32 or f64";
       if (group.getOver().empty())
         return inner.emitOpError("c12: a group is over at least one n dim");
+      llvm::SmallDenseSet<Attribute> seen;
       for (DimAttr dim : group.getOver().getAsRange<DimAttr>())
         if (dim.getKind() != DimKind::n || !isKnown(dim) ||
+            !seen.insert(dim).second ||
             ShapedType::isDynamic(
                 extents[op.getDimPosition(DimKind::n, dim.getIndex())]))
-          return inner.emitOpError("c12: groups are over static n dims, '")
+          return inner.emitOpError("c12: groups are over different static n dims, '")
                  << stringifyDimKind(dim.getKind()) << dim.getIndex()
                  << "' is none";
     }
@@ -760,16 +788,27 @@ LogicalResult coda::detail::verifyTileOp(Operation *op) {
 
 LogicalResult BundleOp::verify() {
   Block &body = getBody().front();
+  DenseMap<Value, Operation *> writers; // of memrefs
   for (Operation &op : body.without_terminator()) {
-    if (!isa<TileOpInterface>(op))
+    auto tile = dyn_cast<TileOpInterface>(op);
+    if (!tile)
       return op.emitOpError("b1: a bundle holds tile ops only");
-    for (Value operand : op.getOperands())
-      if (operand.getParentBlock() == &body)
-        return op.emitOpError("b2: members of a bundle must be independent");
+    for (Value output : tile.getOutputs())
+      if (isa<MemRefType>(output.getType()))
+        writers[output] = &op;
   }
+  for (Operation &op : body.without_terminator())
+    for (Value operand : op.getOperands()) {
+      Operation *writer = writers.lookup(operand);
+      if (operand.getParentBlock() == &body || (writer && writer != &op))
+        return op.emitOpError("b2: members of a bundle must be independent");
+    }
   auto yield = dyn_cast<YieldOp>(body.back());
   if (!yield || !llvm::equal(yield.getOperandTypes(), getResultTypes()))
     return emitOpError("b3: the yielded values must match the results");
+  for (Value value : yield.getOperands())
+    if (value.getParentBlock() != &body)
+      return emitOpError("b3: a bundle yields what its members give");
   return success();
 }
 
@@ -797,6 +836,8 @@ getTileOpEffects(TileOpInterface op,
 
 static LogicalResult reifyTileOp(TileOpInterface op, OpBuilder &b,
                                  ReifiedRankedShapedTypeDims &shapes) {
+  if (op->getNumResults() == 0)
+    return success(); // on memrefs
   for (Value output : op.getOutputs())
     shapes.push_back(tensor::getMixedSizes(b, op->getLoc(), output));
   return success();

@@ -37,7 +37,8 @@ def Coda_YieldOp : Coda_Op<"yield", [Pure, Terminator, ReturnLike,
   let builders = [OpBuilder<(ins), [{ /* No values. */ }]>];
 }
 
-def Coda_IndexOp : Coda_Op<"index", [Pure]> {
+def Coda_IndexOp : Coda_Op<"index", [Pure,
+    ParentOneOf<["GemmOp", "MapOp"]>]> {
   let summary = "the iteration index along a dim";
   let description = [{
     **Preconditions**: c14: the dim is a b, m or n dim of the enclosing tile op.
@@ -65,7 +66,7 @@ def Coda_IndexOp : Coda_Op<"index", [Pure]> {
 }
 
 def Coda_GroupReduceOp : Coda_Op<"group_reduce", [Pure,
-    SameOperandsAndResultType]> {
+    SameOperandsAndResultType, ParentOneOf<["GemmOp", "MapOp"]>]> {
   let summary = "combines a value over the group of points it belongs to";
   let description = [{
     Each point gets the combination of `value` over all points that differ from
