@@ -208,8 +208,46 @@ static void printCombiner(OpAsmPrinter &p, Operation *,
 }
 
 //===----------------------------------------------------------------------===//
-// Numbers in assembly, without their type
+// Keywords and numbers in assembly, without their type
 //===----------------------------------------------------------------------===//
+
+/// Parses one of the enum's keywords into `attr`. (The generated parser gives
+/// two errors, which speak of C++ classes.)
+template <typename EnumT, typename AttrT>
+static ParseResult parseEnum(OpAsmParser &parser, AttrT &attr, StringRef what,
+                             uint32_t last) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef keyword;
+  if (parser.parseKeyword(&keyword))
+    return failure();
+  if (std::optional<EnumT> value = symbolizeEnum<EnumT>(keyword)) {
+    attr = AttrT::get(parser.getContext(), *value);
+    return success();
+  }
+  InFlightDiagnostic diag = parser.emitError(loc, "unknown ");
+  diag << what << " '" << keyword << "': expected one of ";
+  llvm::interleaveComma(llvm::seq<uint32_t>(0, last + 1), diag, [&](uint32_t i) {
+    diag << stringifyEnum(static_cast<EnumT>(i));
+  });
+  return diag;
+}
+
+static ParseResult parseGluKind(OpAsmParser &parser, GluKindAttr &kind) {
+  return parseEnum<GluKind>(parser, kind, "activation",
+                            getMaxEnumValForGluKind());
+}
+static void printGluKind(OpAsmPrinter &p, Operation *, GluKindAttr kind) {
+  p << stringifyGluKind(kind.getValue());
+}
+static ParseResult parseRopeLayout(OpAsmParser &parser,
+                                   RopeLayoutAttr &layout) {
+  return parseEnum<RopeLayout>(parser, layout, "layout",
+                               getMaxEnumValForRopeLayout());
+}
+static void printRopeLayout(OpAsmPrinter &p, Operation *,
+                            RopeLayoutAttr layout) {
+  p << stringifyRopeLayout(layout.getValue());
+}
 
 static ParseResult parseF64(OpAsmParser &parser, FloatAttr &attr) {
   double value;

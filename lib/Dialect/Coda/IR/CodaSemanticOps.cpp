@@ -484,6 +484,11 @@ LogicalResult CrossEntropyOp::verify() {
   if (failed(verifyCompatibleShape({logits.getDimSize(0)},
                                    targets.getShape())))
     return emitOpError("the targets must have the rows of the logits");
+  if (targets.getElementType().isInteger(32) &&
+      !llvm::isInt<32>(static_cast<int64_t>(getIgnoreIndex())))
+    return emitOpError("ignore_index ")
+           << static_cast<int64_t>(getIgnoreIndex())
+           << " does not fit the targets' type " << targets.getElementType();
   return success();
 }
 

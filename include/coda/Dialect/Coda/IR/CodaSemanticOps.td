@@ -105,7 +105,7 @@ def Coda_GluOp : Coda_SemanticOp<"glu", [SameOperandsAndResultShape]> {
                        Coda_FloatTensor:$up, OptionalAttr<F64Attr>:$tanh_scale);
   let results = (outs Coda_FloatTensor:$result);
   let assemblyFormat = [{
-    $kind $gate `,` $up attr-dict `:` type($gate) `,` type($up) `->`
+    custom<GluKind>($kind) $gate `,` $up attr-dict `:` type($gate) `,` type($up) `->`
     type($result)
   }];
 }
@@ -136,7 +136,7 @@ def Coda_RopeOp : Coda_SemanticOp<"rope", [AllTypesMatch<["cos", "sin"]>]> {
                        DenseI64ArrayAttr:$table_dims);
   let results = (outs Coda_FloatTensor:$result);
   let assemblyFormat = [{
-    $layout $x `,` $cos `,` $sin `table_dims` $table_dims attr-dict
+    custom<RopeLayout>($layout) $x `,` $cos `,` $sin `table_dims` $table_dims attr-dict
     `:` type($x) `,` type($cos) `->` type($result)
   }];
 }
