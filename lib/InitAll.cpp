@@ -11,7 +11,9 @@
 #include "coda/Dialect/Coda/IR/CodaDialect.h"
 #include "coda/Dialect/Coda/Transforms/BufferizableOpInterfaceImpl.h"
 #include "coda/Dialect/Coda/Transforms/Passes.h"
+#include "coda/Dialect/Coda/Transforms/ScaleTransparentOpInterfaceImpl.h"
 #include "coda/Pipelines/CPUPipelines.h"
+#include "coda/Pipelines/FusePipeline.h"
 
 using namespace mlir;
 
@@ -19,10 +21,13 @@ void coda::registerAllDialects(DialectRegistry &registry) {
   registry.insert<CodaDialect>();
   // Without it one-shot-bufferize leaves tile ops on tensors.
   registerBufferizableOpInterfaceExternalModels(registry);
+  // Without it coda-commute moves no scale past upstream ops.
+  registerScaleTransparentOpInterfaceExternalModels(registry);
 }
 
 void coda::registerAllPasses() {
   registerCodaPasses();
   registerCodaConversionPasses();
+  registerFusePipeline();
   registerCPUPipelines();
 }

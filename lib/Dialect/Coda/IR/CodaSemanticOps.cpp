@@ -216,51 +216,110 @@ RmsNormOp::reifyResultShapes(OpBuilder &b,
   return reifyLike(getX(), b, getLoc(), shapes);
 }
 
+/// Sums of squares of the rows of `x`.
+static Value buildSquareSums(OpBuilder &b, Location loc, Value x,
+                             FloatType compute) {
+  unsigned rank = cast<RankedTensorType>(x.getType()).getRank();
+  SmallVector<unsigned> rows = seq(rank - 1);
+  TileOpInterface op =
+      MapBuilder(b, loc, rank - 1, 1)
+          .load(x, seq(rank))
+          .reduce(emptyLike(b, loc, x, rows, compute), rows,
+                  AddAttr::get(b.getContext()))
+          .build([&](OpBuilder &b, ValueRange args) -> SmallVector<Value> {
+            Value v = convert(b, loc, args[0], compute);
+            return {arith::MulFOp::create(b, loc, v, v).getResult()};
+          });
+  return op->getResult(0);
+}
+
+/// rsqrt(sum / N + eps)
+static Value buildRsqrt(OpBuilder &b, RmsNormOp op, Value sum) {
+  Location loc = op.getLoc();
+  Type compute = sum.getType();
+  int64_t extent =
+      cast<RankedTensorType>(op.getX().getType()).getShape().back();
+  Value mean = arith::DivFOp::create(b, loc, sum,
+                                     constant(b, loc, compute, extent));
+  Value eps = constant(b, loc, compute, op.getEps().convertToDouble());
+  return math::RsqrtOp::create(
+      b, loc, arith::AddFOp::create(b, loc, mean, eps).getResult());
+}
+
+/// weight + offset in the computation type.
+static Value buildWeight(OpBuilder &b, RmsNormOp op, Value weight,
+                         Type compute) {
+  Location loc = op.getLoc();
+  Value w = convert(b, loc, weight, compute);
+  if (op.getOffset().isZero())
+    return w;
+  return arith::AddFOp::create(
+      b, loc, w, constant(b, loc, compute, op.getOffset().convertToDouble()));
+}
+
+Value coda::buildRmsNormFactor(OpBuilder &b, RmsNormOp op) {
+  Location loc = op.getLoc();
+  FloatType compute = getCommonComputeType(op->getOperands());
+  unsigned numRows = cast<RankedTensorType>(op.getType()).getRank() - 1;
+  SmallVector<unsigned> rows = seq(numRows);
+  Value sums = buildSquareSums(b, loc, op.getX(), compute);
+  TileOpInterface factor =
+      MapBuilder(b, loc, numRows, 0)
+          .load(sums, rows)
+          .store(emptyLike(b, loc, op.getX(), rows, compute), rows)
+          .build([&](OpBuilder &b, ValueRange args) -> SmallVector<Value> {
+            return {buildRsqrt(b, op, args[0])};
+          });
+  return factor->getResult(0);
+}
+
+Value coda::buildRmsNormWeighted(OpBuilder &b, RmsNormOp op) {
+  Location loc = op.getLoc();
+  auto type = cast<RankedTensorType>(op.getType());
+  if (!op.getWeight() && op.getX().getType() == type)
+    return op.getX();
+  FloatType compute = getCommonComputeType(op->getOperands());
+  unsigned rank = type.getRank();
+  MapBuilder map(b, loc, rank - 1, 1);
+  map.load(op.getX(), seq(rank));
+  if (op.getWeight())
+    map.load(op.getWeight(), {rank - 1});
+  map.store(emptyLike(b, loc, op.getX(), seq(rank), type.getElementType()),
+            seq(rank));
+  TileOpInterface weighted =
+      map.build([&](OpBuilder &b, ValueRange args) -> SmallVector<Value> {
+        Value y = convert(b, loc, args[0], compute);
+        if (op.getWeight())
+          y = arith::MulFOp::create(b, loc, y,
+                                    buildWeight(b, op, args[1], compute));
+        return {convert(b, loc, y, type.getElementType())};
+      });
+  return weighted->getResult(0);
+}
+
 FailureOr<SmallVector<Value>> RmsNormOp::decomposeOperation(OpBuilder &b) {
   Location loc = getLoc();
   auto type = cast<RankedTensorType>(getType());
-  unsigned rank = type.getRank();
-  auto xType = cast<RankedTensorType>(getX().getType());
   FloatType compute = getCommonComputeType(getOperands());
-  SmallVector<unsigned> all = seq(rank), rows = seq(rank - 1);
-
-  Value sums = emptyLike(b, loc, getX(), rows, compute);
-  TileOpInterface statistics =
-      MapBuilder(b, loc, rank - 1, 1)
-          .load(getX(), all)
-          .reduce(sums, rows, AddAttr::get(getContext()))
-          .build([&](OpBuilder &b, ValueRange args) -> SmallVector<Value> {
-            Value x = convert(b, loc, args[0], compute);
-            return {arith::MulFOp::create(b, loc, x, x).getResult()};
-          });
-
-  MapBuilder normalise(b, loc, rank - 1, 1);
-  normalise.load(getX(), all).load(statistics->getResult(0), rows);
+  unsigned rank = type.getRank();
+  Value sums = buildSquareSums(b, loc, getX(), compute);
+  MapBuilder map(b, loc, rank - 1, 1);
+  map.load(getX(), seq(rank)).load(sums, seq(rank - 1));
   if (getWeight())
-    normalise.load(getWeight(), {rank - 1});
-  normalise.store(emptyLike(b, loc, getX(), all, type.getElementType()), all);
-  TileOpInterface op =
-      normalise.build([&](OpBuilder &b, ValueRange args) -> SmallVector<Value> {
-        Value mean = arith::DivFOp::create(
-            b, loc, args[1],
-            constant(b, loc, compute, xType.getShape().back()));
-        Value shifted = arith::AddFOp::create(
-            b, loc, mean,
-            constant(b, loc, compute, getEps().convertToDouble()));
-        Value r = math::RsqrtOp::create(b, loc, shifted);
-        Value y = arith::MulFOp::create(b, loc,
-                                        convert(b, loc, args[0], compute), r);
-        if (getWeight()) {
-          Value w = convert(b, loc, args[2], compute);
-          if (!getOffset().isZero())
-            w = arith::AddFOp::create(
-                b, loc, w,
-                constant(b, loc, compute, getOffset().convertToDouble()));
-          y = arith::MulFOp::create(b, loc, y, w);
-        }
+    map.load(getWeight(), {rank - 1});
+  map.store(emptyLike(b, loc, getX(), seq(rank), type.getElementType()),
+            seq(rank));
+  TileOpInterface normalised =
+      map.build([&](OpBuilder &b, ValueRange args) -> SmallVector<Value> {
+        Value y =
+            arith::MulFOp::create(b, loc, convert(b, loc, args[0], compute),
+                                  buildRsqrt(b, *this, args[1]));
+        if (getWeight())
+          y = arith::MulFOp::create(b, loc, y,
+                                    buildWeight(b, *this, args[2], compute));
         return {convert(b, loc, y, type.getElementType())};
       });
-  return SmallVector<Value>(op->getResults());
+  return SmallVector<Value>(normalised->getResults());
 }
 
 //===----------------------------------------------------------------------===//

@@ -87,6 +87,14 @@ TileOpInterface createTileOp(OpBuilder &b, Location loc,
 TileOpInterface rebuildTileOp(RewriterBase &rewriter, TileOpInterface op,
                               ArrayRef<unsigned> inputs,
                               ArrayRef<unsigned> outputs);
+
+/// The factors of `op` with the scale apart, so that
+/// `op = weighted o factor` along the rows:
+///   factor   = rsqrt(mean(x^2) + eps), `[rows]`, computation type,
+///   weighted = x o (weight + offset), in the shape and type of the result.
+Value buildRmsNormFactor(OpBuilder &b, RmsNormOp op);
+Value buildRmsNormWeighted(OpBuilder &b, RmsNormOp op);
+
 } // namespace mlir::coda
 
 #endif // CODA_DIALECT_CODA_IR_CODAOPS_H

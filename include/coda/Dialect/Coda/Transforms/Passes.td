@@ -76,4 +76,204 @@ def NormalizePass : InterfacePass<"coda-normalize", "FunctionOpInterface"> {
                            "math::MathDialect", "tensor::TensorDialect"];
 }
 
+def CommutePass : InterfacePass<"coda-commute", "FunctionOpInterface"> {
+  let summary = "Move row scales behind the contractions that read them";
+  let description = [{
+    NON-NUMERIC-PRESERVING: changes where values are rounded.
+
+    Writes a normalisation as a `coda.scale` of the unnormalised value by a
+    factor per row, and sinks scales through their readers, as
+    `ScaleTransparentOpInterface` allows, to the far side of a contraction:
+    `RMSNorm(x; w) W = r o ((x o w) W)`. A reader that cannot take the
+    unscaled value keeps the normalised one. The statistic is then local to the
+    tile that makes x, and the factor to the tile that reads it.
+
+    Options: `strict` refuses every commute (reason strict-rounding);
+    `allow-f16-range` permits it where the unnormalised value would be stored in
+    f16, whose range it may exceed (reason f16-range).
+
+    ```mlir
+    %h = coda.rms_norm %x weight(%w : tensor<4xf32>) eps 1.0e-05 : tensor<8x4xf32> -> tensor<8x4xf32>
+    %y = linalg.matmul ins(%h, %v : ...) outs(%z : tensor<8x2xf32>)
+    ```
+    ==>
+    ```mlir
+    %s = coda.map ins(%x[m, n]) outs(fresh add %s0[m]) {x * x}
+    %r = coda.map ins(%s[m]) outs(%r0[m]) {rsqrt(s / 4 + eps)}
+    %u = coda.map ins(%x[m, n], %w[n]) outs(%u0[m, n]) {x * w}
+    %p = linalg.matmul ins(%u, %v : ...) outs(%z : tensor<8x2xf32>)
+    %y = coda.scale %p, %r along [0]
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect", "coda::CodaDialect",
+                           "linalg::LinalgDialect", "math::MathDialect",
+                           "tensor::TensorDialect"];
+  let options = [
+    Option<"strict", "strict", "bool", "false", "Refuse every commute">,
+    Option<"allowF16Range", "allow-f16-range", "bool", "false",
+           "Store unnormalised values in f16">
+  ];
+  let statistics = [
+    Statistic<"numCommuted", "num-commuted", "contractions a scale passed">,
+    Statistic<"numRefused", "num-refused", "normalisations left as they were">
+  ];
+}
+
+def FormTileOpsPass : InterfacePass<"coda-form-tile-ops", "FunctionOpInterface"> {
+  let summary = "Write contractions as gemms, what reads them as maps";
+  let description = [{
+    Contractions with one parallel dim per factor and no batch become
+    `coda.gemm` with a region that yields the accumulator; semantic ops become
+    maps; elementwise ops, sums and transposes that read, through views, a
+    result of a tile op become maps too. Anything else stays linalg, with the
+    reason as a remark where it reads a tile op.
+
+    Unless `strict` is set, scalar arithmetic on 16-bit floats is done in f32
+    and rounded once per stored value.
+
+    ```mlir
+    %y = linalg.matmul ins(%a, %b : tensor<8x16xbf16>, tensor<16x4xbf16>) outs(%z : tensor<8x4xf32>)
+    ```
+    ==>
+    ```mlir
+    %y = coda.gemm acc(%a[m, k] * %b[k, n] : tensor<8x16xbf16>, tensor<16x4xbf16>)
+        outs(%e[m, n] : tensor<8x4xf32>) {
+    ^bb0(%acc: f32):
+      coda.yield %acc : f32
+    }
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect", "coda::CodaDialect",
+                           "math::MathDialect", "tensor::TensorDialect"];
+  let options = [
+    Option<"strict", "strict", "bool", "false", "Keep every rounding">
+  ];
+  let statistics = [
+    Statistic<"numGemms", "num-gemms", "gemms formed">,
+    Statistic<"numMaps", "num-maps", "maps formed">
+  ];
+}
+
+def FusePass : InterfacePass<"coda-fuse", "FunctionOpInterface"> {
+  let summary = "Merge tile ops that work on one iteration space";
+  let description = [{
+    A tile op that loads, at every point, the value that another stores there is
+    merged with it: epilogues into gemms, statistics into the producer of the
+    tensor that they reduce, gate and up into one gemm with two accumulators.
+    Small maps over fewer dims (a row's rsqrt) are copied into their readers. A
+    reshape between the two becomes a finer iteration space; a slice of a gemm's
+    result becomes a gemm of a slice of the weight. Gemms are never recomputed.
+
+    What is refused gets a remark with a reason of the closed list.
+
+    ```mlir
+    %y = coda.gemm acc(%a[m, k] * %b[n, k]) outs(%y0[m, n]) {^bb0(%c: f32): coda.yield %c}
+    %x = coda.map ins(%y[m, n], %res[m, n]) outs(%x0[m, n]) {y + res}
+    %s = coda.map ins(%x[m, n]) outs(fresh add %s0[m]) {x * x}
+    ```
+    ==>
+    ```mlir
+    %x, %s = coda.gemm acc(%a[m, k] * %b[n, k]) ins(%res[m, n])
+        outs(%x0[m, n], fresh add %s0[m]) {c + res, (c + res)^2}
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect", "coda::CodaDialect",
+                           "tensor::TensorDialect"];
+  let options = [
+    Option<"strict", "strict", "bool", "false", "Keep every rounding">
+  ];
+  let statistics = [
+    Statistic<"numFused", "num-fused", "pairs of tile ops merged">,
+    Statistic<"numCloned", "num-cloned", "small maps copied into a reader">,
+    Statistic<"numRefused", "num-refused", "pairs refused">
+  ];
+}
+
+def BundlePass : InterfacePass<"coda-bundle", "FunctionOpInterface"> {
+  let summary = "Launch independent gemms of one left factor together";
+  let description = [{
+    Gemms of one block that read the same left factor and do not depend on each
+    other become one `coda.bundle`.
+
+    ```mlir
+    %q = coda.gemm acc(%h[m, k] * %wq[n, k]) outs(%q0[m, n]) {...}
+    %v = coda.gemm acc(%h[m, k] * %wv[n, k]) outs(%v0[m, n]) {...}
+    ```
+    ==>
+    ```mlir
+    %qv:2 = coda.bundle -> tensor<8x4xf32>, tensor<8x2xf32> {
+      %q = coda.gemm acc(%h[m, k] * %wq[n, k]) outs(%q0[m, n]) {...}
+      %v = coda.gemm acc(%h[m, k] * %wv[n, k]) outs(%v0[m, n]) {...}
+      coda.yield %q, %v
+    }
+    ```
+  }];
+  let dependentDialects = ["coda::CodaDialect"];
+  let statistics = [
+    Statistic<"numBundles", "num-bundles", "bundles formed">
+  ];
+}
+
+def PartitionReductionsPass
+    : InterfacePass<"coda-partition-reductions", "FunctionOpInterface"> {
+  let summary = "Make row sums partial sums of a fixed granule";
+  let description = [{
+    NON-NUMERIC-PRESERVING: changes the order of summation.
+
+    A sum over the n dim of a tile op becomes one sum per granule of 128
+    columns, `tensor<P x M x f32>`: a tile then writes its own and none waits
+    for another. The granule is fixed, so a row's bits depend neither on M nor
+    on the tile. Readers that are tile ops add the partials as they load them
+    (`add %s[p, m]`); for other readers, and beyond `max-partials` of them, a
+    map finishes the sum.
+
+    ```mlir
+    %s = coda.gemm acc(%a[m, k] * %b[n, k]) outs(fresh add %s0[m] : tensor<8xf32>) {...}
+    %t = coda.map ins(%s[m] : tensor<8xf32>) ...
+    ```
+    ==>
+    ```mlir
+    %s = coda.gemm acc(%a[m, k] * %b2[n0, n1, k]) outs(fresh add %s0[n0, m] : tensor<2x8xf32>) {...}
+    %t = coda.map ins(add %s[p, m] : tensor<2x8xf32>) ...
+    ```
+  }];
+  let dependentDialects = ["coda::CodaDialect", "tensor::TensorDialect"];
+  let options = [
+    Option<"granule", "granule", "int64_t", "128", "Columns per partial sum">,
+    Option<"maxPartials", "max-partials", "int64_t", "64",
+           "Partials that a reader adds itself">
+  ];
+  let statistics = [
+    Statistic<"numPartitioned", "num-partitioned", "sums made partial">,
+    Statistic<"numFinishers", "num-finishers", "maps that finish a sum">
+  ];
+}
+
+def OutlineKernelsPass : Pass<"coda-outline-kernels", "ModuleOp"> {
+  let summary = "One function per kernel";
+  let description = [{
+    Each tile op or bundle becomes the body of a private function with the unit
+    attribute `coda.kernel`, and a call of it: one call is one launch. The
+    op's operands, destinations included, are the arguments. Kernels that are
+    alike share one function.
+
+    ```mlir
+    %y = coda.gemm acc(%a[m, k] * %b[n, k]) outs(%y0[m, n]) {...}
+    ```
+    ==>
+    ```mlir
+    func.func private @main_gemm_0(%a, %b, %y0) -> tensor<...> attributes {coda.kernel} {
+      %y = coda.gemm acc(%a[m, k] * %b[n, k]) outs(%y0[m, n]) {...}
+      return %y
+    }
+    %y = call @main_gemm_0(%a, %b, %y0)
+    ```
+  }];
+  let dependentDialects = ["func::FuncDialect"];
+  let statistics = [
+    Statistic<"numKernels", "num-kernels", "functions made">,
+    Statistic<"numLaunches", "num-launches", "calls of them">
+  ];
+}
+
 #endif // CODA_DIALECT_CODA_TRANSFORMS_PASSES

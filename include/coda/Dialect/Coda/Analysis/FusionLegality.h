@@ -1,0 +1,81 @@
+//===- FusionLegality.h - What may be commuted and merged -*- C++ -*- ---===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// The one analysis behind coda-commute and coda-fuse: passes, remarks and
+// reports ask here and nowhere else.
+
+#ifndef CODA_DIALECT_CODA_ANALYSIS_FUSIONLEGALITY_H
+#define CODA_DIALECT_CODA_ANALYSIS_FUSIONLEGALITY_H
+
+#include "coda/Dialect/Coda/IR/CodaOps.h"
+
+namespace mlir::coda {
+
+/// Why a rewrite is refused: the reason, the op in its way, and what is wrong.
+struct Refusal {
+  FusionReason reason = FusionReason::NoCommonSpace;
+  Operation *culprit = nullptr;
+  std::string detail;
+};
+
+/// Emits the remark `[pass] what: reason: detail` at `op`, with a note at the
+/// culprit if that is another op.
+void emitRefusal(Operation *op, StringRef pass, StringRef what,
+                 const Refusal &refusal);
+
+/// Options of the analysis.
+struct LegalityOptions {
+  /// Keep every rounding and every order of summation.
+  bool strict = false;
+  /// Unnormalised values may be stored in f16.
+  bool allowF16Range = false;
+};
+
+/// Whether a scale of `use`, along the dims `dims` of the used value, can move
+/// through its reader, and through what reads that, to the far side of a
+/// contraction.
+LogicalResult canSinkScale(OpOperand &use, ArrayRef<int64_t> dims,
+                           const LegalityOptions &options, Refusal &refusal);
+
+/// Whether the value of `norm` may be kept unnormalised.
+LogicalResult canDeferScale(RmsNormOp norm, const LegalityOptions &options,
+                            Refusal &refusal);
+
+/// How a tile op that loads a result of another can be joined with it.
+enum class JoinKind {
+  Merge,     ///< one op for both, see mergeTileOps
+  Clone,     ///< the producer's region is copied into the reader
+  SplitProducer, ///< a reshape: first split the producer's dims
+  SplitConsumer, ///< a reshape: first split the consumer's dims
+  Unroll,    ///< first turn a dim of one of the two into a u dim
+  Slice      ///< the producer is cut into gemms of parts of its weight
+};
+
+struct JoinPlan {
+  JoinKind kind = JoinKind::Merge;
+  TileOpInterface producer;
+  /// Merge: consumer dim -> producer dim, -1 if the consumer's alone.
+  SmallVector<int> consumerToProducer;
+  /// Unroll: the op and its dim.
+  TileOpInterface unrolled;
+  unsigned unrolledDim = 0;
+};
+
+/// Plans how input `input` of `consumer` is joined with the tile op that makes
+/// it, through views. Success with a null producer: no tile op makes it.
+LogicalResult planJoin(TileOpInterface consumer, unsigned input,
+                       JoinPlan &plan, Refusal &refusal);
+
+/// Whether `op`, by its operands in its block, depends on `ancestor`; what
+/// passes directly from `ancestor` into an operand for which `isDirect` holds
+/// does not count.
+bool dependsOn(Operation *op, Operation *ancestor,
+               function_ref<bool(OpOperand &)> isDirect);
+
+} // namespace mlir::coda
+
+#endif // CODA_DIALECT_CODA_ANALYSIS_FUSIONLEGALITY_H

@@ -1,0 +1,82 @@
+//===- TileOpUtils.h - Rewrites of one or two tile ops -*- C++ -*- ------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CODA_DIALECT_CODA_TRANSFORMS_TILEOPUTILS_H
+#define CODA_DIALECT_CODA_TRANSFORMS_TILEOPUTILS_H
+
+#include "coda/Dialect/Coda/IR/CodaOps.h"
+
+namespace mlir::coda {
+
+/// A point of the u dims of an operand: values by position in the domain.
+using UnrollPoint = DenseMap<unsigned, int64_t>;
+
+/// All points of the u dims that `map` uses, in the order in which the region
+/// has their values (row-major over the u dims in domain order).
+SmallVector<UnrollPoint> getUnrollPoints(TileOpInterface op, AffineMap map);
+
+/// How one tensor dim of an operand is split: the extents of the new dims, all
+/// of one group row-major. A group of one leaves the dim as it is.
+using DimSplit = SmallVector<SmallVector<OpFoldResult>>;
+
+/// Splits the domain dims that index operand `operand` of `op` as `split` says
+/// (one group per dim of the operand): m becomes m0, m1. Operands that have
+/// such a dim are expanded by views, results collapsed back by views. Replaces
+/// `op` and returns the new op; null, with nothing changed, if the region uses
+/// the index of a dim that is split into dynamic extents.
+///
+///   coda.gemm acc(%a[m, k] * ...) outs(%o[m, n])   with %o split [2, 64] x [n]
+///   ==>
+///   coda.gemm acc(%a2[m0, m1, k] * ...) outs(%o2[m0, m1, n])
+TileOpInterface splitDims(RewriterBase &rewriter, TileOpInterface op,
+                          unsigned operand, const DimSplit &split);
+
+/// Turns the static b, m or n dim `dim` into a u dim: the region then runs once
+/// for all its points. Sums that drop the dim add the points' values in the
+/// region. Replaces `op`. The caller has checked that the kind may change (a
+/// lhs does not use the dim, nor does a group_reduce go over it) and that the u
+/// dims then have at most 8 points.
+TileOpInterface unrollDim(RewriterBase &rewriter, TileOpInterface op,
+                          unsigned dim);
+
+/// What `mergeTileOps` does: how the consumer's domain maps to the producer's.
+struct MergePlan {
+  /// Consumer dim (by position) -> producer dim, for dims of both; -1: a dim of
+  /// the consumer alone.
+  SmallVector<int> consumerToProducer;
+};
+
+/// Creates, before `consumer`, the tile op that does the work of both: the
+/// producer's accumulators, loads, outputs, then the consumer's; loads of the
+/// producer's stores take the yielded values. Replaces both ops. The plan has
+/// been checked by FusionLegality.
+TileOpInterface mergeTileOps(RewriterBase &rewriter, TileOpInterface producer,
+                             TileOpInterface consumer, const MergePlan &plan);
+
+/// Computes input `input` of `consumer` in its region: copies the region of
+/// `producer`, a map that stores the loaded value, and loads what it loads.
+/// Replaces `consumer`; `producer` stays for its other readers.
+TileOpInterface cloneIntoReader(RewriterBase &rewriter,
+                                TileOpInterface producer,
+                                TileOpInterface consumer, unsigned input);
+
+/// Creates the tile op that computes the part `[offset, offset + size)` of
+/// `op` along domain dim `dim`, an n or m dim, from slices of its operands.
+/// `op` stays. It has no reductions that drop the dim and no index of it.
+TileOpInterface sliceTileOp(RewriterBase &rewriter, TileOpInterface op,
+                            unsigned dim, int64_t offset, int64_t size);
+
+/// extf(truncf x) -> x where the types agree, in the region of `op`: one
+/// rounding per store instead of one per step.
+void dropRoundings(RewriterBase &rewriter, TileOpInterface op);
+
+/// Does the arithmetic on 16-bit floats in the region of `op` in f32.
+void computeInF32(RewriterBase &rewriter, TileOpInterface op);
+
+} // namespace mlir::coda
+
+#endif // CODA_DIALECT_CODA_TRANSFORMS_TILEOPUTILS_H

@@ -1,0 +1,43 @@
+//===- FusePipeline.h - From linalg to kernels on tensors -*- C++ -*- ---===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CODA_PIPELINES_FUSEPIPELINE_H
+#define CODA_PIPELINES_FUSEPIPELINE_H
+
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir {
+class OpPassManager;
+namespace coda {
+
+/// Options of `coda-fuse-pipeline`.
+struct FusePipelineOptions : public PassPipelineOptions<FusePipelineOptions> {
+  Option<bool> strict{
+      *this, "strict",
+      llvm::cl::desc("Keep every rounding and the order of every sum: nothing "
+                     "is commuted or partitioned"),
+      llvm::cl::init(false)};
+  Option<bool> allowF16Range{
+      *this, "allow-f16-range",
+      llvm::cl::desc("Store unnormalised values in f16, whose range they may "
+                     "exceed"),
+      llvm::cl::init(false)};
+};
+
+/// From functions on tensors, in linalg and coda, to the same functions with
+/// one call of a `coda.kernel` function per launch: normalise, raise, commute,
+/// form tile ops, fuse, bundle, partition reductions, outline. What is not
+/// recognised stays as it was, with a remark.
+void buildFusePipeline(OpPassManager &pm, const FusePipelineOptions &options);
+
+/// Registers `coda-fuse-pipeline`.
+void registerFusePipeline();
+
+} // namespace coda
+} // namespace mlir
+
+#endif // CODA_PIPELINES_FUSEPIPELINE_H

@@ -1,0 +1,405 @@
+//===- FusionLegality.cpp - What may be commuted and merged -------------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "coda/Dialect/Coda/Analysis/FusionLegality.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+
+using namespace mlir;
+using namespace mlir::coda;
+
+void coda::emitRefusal(Operation *op, StringRef pass, StringRef what,
+                       const Refusal &refusal) {
+  InFlightDiagnostic remark = op->emitRemark();
+  remark << "[" << pass << "] " << what << ": "
+         << stringifyFusionReason(refusal.reason);
+  if (!refusal.detail.empty())
+    remark << ": " << refusal.detail;
+  if (refusal.culprit && refusal.culprit != op)
+    remark.attachNote(refusal.culprit->getLoc()) << "because of this op";
+}
+
+static LogicalResult refuse(Refusal &refusal, FusionReason reason,
+                            Operation *culprit, const Twine &detail) {
+  refusal = {reason, culprit, detail.str()};
+  return failure();
+}
+
+//===----------------------------------------------------------------------===//
+// Scales
+//===----------------------------------------------------------------------===//
+
+static bool isContraction(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  return linalgOp && linalg::isaContractionOpInterface(linalgOp);
+}
+
+LogicalResult coda::canSinkScale(OpOperand &use, ArrayRef<int64_t> dims,
+                                 const LegalityOptions &options,
+                                 Refusal &refusal) {
+  Operation *reader = use.getOwner();
+  if (reader->hasTrait<OpTrait::IsTerminator>())
+    return refuse(refusal, FusionReason::OtherReader, reader,
+                  "the normalised value leaves the block");
+  auto transparent = dyn_cast<ScaleTransparentOpInterface>(reader);
+  if (!transparent)
+    return refuse(refusal,
+                  isa<CallOpInterface>(reader) ? FusionReason::OpaqueCall
+                                               : FusionReason::NonlinearReader,
+                  reader, "a scale cannot move through the reader");
+  FusionReason reason = FusionReason::NonlinearReader;
+  FailureOr<SmallVector<int64_t>> resultDims = transparent.getScaledResultDims(
+      use, dims, !options.strict, reason);
+  if (failed(resultDims))
+    return refuse(refusal, reason, reader,
+                  reason == FusionReason::ContractsScaledDim
+                      ? "the scale varies along a contracted dim"
+                      : "the reader is not linear in the value");
+  if (isContraction(reader))
+    return success();
+  if (reader->getResult(0).use_empty())
+    return refuse(refusal, FusionReason::OtherReader, reader,
+                  "no contraction reads the value");
+  for (OpOperand &next : reader->getResult(0).getUses())
+    if (failed(canSinkScale(next, *resultDims, options, refusal)))
+      return failure();
+  return success();
+}
+
+LogicalResult coda::canDeferScale(RmsNormOp norm,
+                                  const LegalityOptions &options,
+                                  Refusal &refusal) {
+  if (options.strict)
+    return refuse(refusal, FusionReason::StrictRounding, norm,
+                  "moving the scale changes what is rounded");
+  Type type = getElementTypeOrSelf(norm.getType());
+  if (type.isF16() && !options.allowF16Range)
+    return refuse(refusal, FusionReason::F16Range, norm,
+                  "the unnormalised value may exceed the range of f16; "
+                  "allow-f16-range permits it");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Joins
+//===----------------------------------------------------------------------===//
+
+bool coda::dependsOn(Operation *op, Operation *ancestor,
+                     function_ref<bool(OpOperand &)> isDirect) {
+  Block *block = ancestor->getBlock();
+  llvm::SmallPtrSet<Operation *, 32> seen;
+  SmallVector<Operation *> worklist;
+  auto push = [&](Value value) {
+    Operation *def = value.getDefiningOp();
+    // Only what lies between the two can lead from one to the other.
+    if (def && def->getBlock() == block &&
+        (def == ancestor || ancestor->isBeforeInBlock(def)))
+      worklist.push_back(def);
+  };
+  for (OpOperand &operand : op->getOpOperands())
+    if (!isDirect(operand))
+      push(operand.get());
+  while (!worklist.empty()) {
+    Operation *next = worklist.pop_back_val();
+    if (next == ancestor)
+      return true;
+    if (!seen.insert(next).second)
+      continue;
+    next->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        push(operand);
+    });
+  }
+  return false;
+}
+
+/// Points of the u dims of `op` once `extent` more are multiplied in.
+static bool fitsUnroll(TileOpInterface op, int64_t extent) {
+  int64_t points = extent;
+  SmallVector<int64_t> extents = op.getStaticExtents();
+  for (unsigned i = 0; i < op.getNumDims(DimKind::u); ++i)
+    points *= extents[op.getDimPosition(DimKind::u, i)];
+  return points >= 2 && points <= 8;
+}
+
+/// Whether dim `dim` of `op` may become a u dim.
+static LogicalResult canUnroll(TileOpInterface op, unsigned dim,
+                               Refusal &refusal) {
+  int64_t extent = op.getStaticExtents()[dim];
+  if (ShapedType::isDynamic(extent) || !fitsUnroll(op, extent))
+    return refuse(refusal, FusionReason::ResourceBound, op,
+                  "the dim has too many points to be unrolled");
+  if (op.getDimKind(dim) == DimKind::k || op.getDimKind(dim) == DimKind::p)
+    return refuse(refusal, FusionReason::NoCommonSpace, op,
+                  "a contracted dim cannot be unrolled");
+  for (unsigned i = 0; i < op.getNumProducts(); ++i)
+    if (op.getLhsMap(i).isFunctionOfDim(dim))
+      return refuse(refusal, FusionReason::NoCommonSpace, op,
+                    "a dim of the left factor cannot be unrolled");
+  for (Operation &inner : op.getBody().front().without_terminator())
+    if (auto group = dyn_cast<GroupReduceOp>(inner))
+      for (DimAttr d : group.getOver().getAsRange<DimAttr>())
+        if (op.getDimPosition(d.getKind(), d.getIndex()) == dim)
+          return refuse(refusal, FusionReason::DynamicGroup, op,
+                        "a group reduction goes over the dim to be unrolled");
+  return success();
+}
+
+/// Whether `map` has every b, m and n dim of `op`.
+static bool isFullMap(TileOpInterface op, AffineMap map) {
+  for (unsigned d = 0; d < op.getNumDomainDims(); ++d)
+    if (op.getDimKind(d) <= DimKind::n && !map.isFunctionOfDim(d))
+      return false;
+  return true;
+}
+
+/// The dim correspondence of a load of output `output` of the producer through
+/// `loadMap`, tensor dim by tensor dim.
+static void addCorrespondence(TileOpInterface producer, unsigned output,
+                              AffineMap loadMap,
+                              SmallVectorImpl<int> &consumerToProducer) {
+  AffineMap storeMap = producer.getOutputMap(output);
+  for (unsigned r = 0; r < loadMap.getNumResults(); ++r)
+    consumerToProducer[loadMap.getDimPosition(r)] = storeMap.getDimPosition(r);
+}
+
+/// Two gemms can be one if they share left factors and so the k loop.
+static LogicalResult canMergeProducts(TileOpInterface producer,
+                                      TileOpInterface consumer, JoinPlan &plan,
+                                      Refusal &refusal) {
+  if (consumer.getNumProducts() == 0 || producer.getNumProducts() == 0)
+    return success();
+  constexpr unsigned kMaxAccumulators = 2;
+  unsigned total = 0;
+  for (TileOpInterface op : {producer, consumer}) {
+    unsigned product = 0;
+    for (int32_t size : op.getAccSizes()) {
+      total += op.getUnrollFactor(op.getRhsMap(product));
+      product += size;
+    }
+  }
+  if (total > kMaxAccumulators)
+    return refuse(refusal, FusionReason::ResourceBound, producer,
+                  "the accumulators of both do not fit the registers");
+  for (unsigned c = 0; c < consumer.getNumProducts(); ++c) {
+    bool shared = false;
+    for (unsigned p = 0; p < producer.getNumProducts() && !shared; ++p) {
+      if (producer.getLhs()[p] != consumer.getLhs()[c])
+        continue;
+      AffineMap pMap = producer.getLhsMap(p), cMap = consumer.getLhsMap(c);
+      SmallVector<int> dims(plan.consumerToProducer);
+      bool agrees = true;
+      for (unsigned r = 0; r < cMap.getNumResults() && agrees; ++r) {
+        unsigned cDim = cMap.getDimPosition(r), pDim = pMap.getDimPosition(r);
+        if (consumer.getDimKind(cDim) == DimKind::k)
+          dims[cDim] = pDim;
+        agrees = dims[cDim] == static_cast<int>(pDim) &&
+                 consumer.getDimKind(cDim) == producer.getDimKind(pDim);
+      }
+      if (!agrees)
+        continue;
+      plan.consumerToProducer = dims;
+      shared = true;
+    }
+    if (!shared)
+      return refuse(refusal, FusionReason::ResourceBound, producer,
+                    "the two gemms do not share their left factor");
+  }
+  return success();
+}
+
+/// Plans the merge of two tile ops of which one loads a store of the other.
+static LogicalResult planMerge(TileOpInterface producer, unsigned output,
+                               TileOpInterface consumer, unsigned input,
+                               JoinPlan &plan, Refusal &refusal) {
+  AffineMap loadMap = consumer.getInputMap(input);
+  plan.consumerToProducer.assign(consumer.getNumDomainDims(), -1);
+  addCorrespondence(producer, output, loadMap, plan.consumerToProducer);
+
+  // Every other load of a result of the producer must be of the same points.
+  for (unsigned i = 0; i < consumer.getInputs().size(); ++i) {
+    if (consumer.getInputs()[i].getDefiningOp() != producer.getOperation())
+      continue;
+    unsigned o = cast<OpResult>(consumer.getInputs()[i]).getResultNumber();
+    if (producer.getCombiner(o))
+      return refuse(refusal, FusionReason::ProducerPartialSum, producer,
+                    "a sum over the whole tile row is not known in the tile");
+    SmallVector<int> other(consumer.getNumDomainDims(), -1);
+    addCorrespondence(producer, o, consumer.getInputMap(i), other);
+    if (consumer.getLoadCombiner(i) ||
+        !isFullMap(consumer, consumer.getInputMap(i)) ||
+        other != plan.consumerToProducer)
+      return refuse(refusal, FusionReason::NonProjectedMap, consumer,
+                    "two loads of the producer's values are at different "
+                    "points");
+  }
+
+  // Kinds: a u dim on one side needs one on the other.
+  for (auto [c, p] : llvm::enumerate(plan.consumerToProducer)) {
+    if (p < 0)
+      continue;
+    bool cUnrolled = consumer.getDimKind(c) == DimKind::u;
+    bool pUnrolled = producer.getDimKind(p) == DimKind::u;
+    if (cUnrolled == pUnrolled)
+      continue;
+    plan.kind = JoinKind::Unroll;
+    plan.unrolled = cUnrolled ? producer : consumer;
+    plan.unrolledDim = cUnrolled ? p : c;
+    return canUnroll(plan.unrolled, plan.unrolledDim, refusal);
+  }
+  // Dims that only the consumer has multiply its points.
+  int64_t points = 1;
+  SmallVector<int64_t> extents = consumer.getStaticExtents();
+  for (auto [c, p] : llvm::enumerate(plan.consumerToProducer))
+    if (p < 0 && consumer.getDimKind(c) == DimKind::u)
+      points *= extents[c];
+  if (points > 1 && !fitsUnroll(producer, points))
+    return refuse(refusal, FusionReason::ResourceBound, consumer,
+                  "the u dims of both have too many points");
+  if (failed(canMergeProducts(producer, consumer, plan, refusal)))
+    return failure();
+  // A map's dims take the kinds of the producer's; a gemm keeps its own.
+  if (consumer.getNumProducts())
+    for (auto [c, p] : llvm::enumerate(plan.consumerToProducer))
+      if (p >= 0 && consumer.getDimKind(c) != producer.getDimKind(p))
+        return refuse(refusal, FusionReason::NoCommonSpace, producer,
+                      "rows of one are columns of the other");
+
+  auto isDirect = [&](OpOperand &operand) {
+    unsigned first = 2 * consumer.getNumProducts();
+    unsigned i = operand.getOperandNumber();
+    return i >= first && i < first + consumer.getInputs().size() &&
+           operand.get().getDefiningOp() == producer.getOperation();
+  };
+  if (dependsOn(consumer, producer, isDirect))
+    return refuse(refusal, FusionReason::WouldCreateCycle, consumer,
+                  "the reader also needs what is computed from the producer "
+                  "in between");
+  plan.kind = JoinKind::Merge;
+  return success();
+}
+
+/// A map over fewer dims is copied where it costs a value per row or column.
+static LogicalResult planClone(TileOpInterface producer, unsigned output,
+                               TileOpInterface consumer, unsigned input,
+                               JoinPlan &plan, Refusal &refusal) {
+  for (unsigned o = 0; o < producer.getOutputs().size(); ++o)
+    if (producer.getCombiner(o))
+      return refuse(refusal, FusionReason::ProducerPartialSum, producer,
+                    "a sum over the whole tile row is not known in the tile");
+  AffineMap loadMap = consumer.getInputMap(input);
+  auto dropsAll = [&](DimKind kind) {
+    for (unsigned i = 0; i < consumer.getNumDims(kind); ++i)
+      if (loadMap.isFunctionOfDim(consumer.getDimPosition(kind, i)))
+        return false;
+    return consumer.getNumDims(kind) != 0;
+  };
+  bool hasGroup = llvm::any_of(producer.getBody().front(),
+                               llvm::IsaPred<GroupReduceOp>);
+  if (producer.getNumProducts() || producer.getNumDims(DimKind::u) ||
+      consumer.getUnrollFactor(loadMap) != 1 || hasGroup ||
+      !(dropsAll(DimKind::m) || dropsAll(DimKind::n)))
+    return refuse(refusal, FusionReason::NoCommonSpace, producer,
+                  "the reader broadcasts the value: computing it in the "
+                  "reader would repeat the work");
+  plan.kind = JoinKind::Clone;
+  return success();
+}
+
+/// Whether `slice` takes all of the dynamic dim `d` of its source.
+static bool isWholeDynamicDim(tensor::ExtractSliceOp slice, int64_t d) {
+  auto size = dyn_cast<Value>(slice.getMixedSizes()[d]);
+  auto dim = size ? size.getDefiningOp<tensor::DimOp>() : nullptr;
+  return dim && dim.getSource() == slice.getSource() &&
+         dim.getConstantIndex() == d;
+}
+
+/// Whether all readers of `value` are slices of one dim; gives that dim.
+static FailureOr<unsigned> getSlicedDim(Value value) {
+  std::optional<unsigned> dim;
+  auto type = cast<RankedTensorType>(value.getType());
+  for (Operation *reader : value.getUsers()) {
+    auto slice = dyn_cast<tensor::ExtractSliceOp>(reader);
+    if (!slice || slice.getType().getRank() != type.getRank())
+      return failure();
+    for (int64_t d = 0; d < type.getRank(); ++d) {
+      if (slice.getStaticStrides()[d] != 1)
+        return failure();
+      bool whole = slice.getStaticOffsets()[d] == 0 &&
+                   (slice.getStaticSizes()[d] == type.getDimSize(d) ||
+                    type.isDynamicDim(d));
+      if (whole && type.isDynamicDim(d) && !isWholeDynamicDim(slice, d))
+        return failure();
+      if (whole)
+        continue;
+      if (ShapedType::isDynamic(slice.getStaticOffsets()[d]) ||
+          ShapedType::isDynamic(slice.getStaticSizes()[d]) ||
+          (dim && *dim != d))
+        return failure();
+      dim = d;
+    }
+  }
+  if (!dim)
+    return failure();
+  return *dim;
+}
+
+LogicalResult coda::planJoin(TileOpInterface consumer, unsigned input,
+                             JoinPlan &plan, Refusal &refusal) {
+  plan = JoinPlan();
+  Value value = consumer.getInputs()[input];
+  Operation *def = value.getDefiningOp();
+  if (!def)
+    return success();
+
+  // Views between the two.
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(def)) {
+    plan.producer = expand.getSrc().getDefiningOp<TileOpInterface>();
+    plan.kind = JoinKind::SplitProducer;
+    return success();
+  }
+  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(def)) {
+    plan.producer = collapse.getSrc().getDefiningOp<TileOpInterface>();
+    plan.kind = JoinKind::SplitConsumer;
+    return success();
+  }
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(def)) {
+    auto producer = slice.getSource().getDefiningOp<TileOpInterface>();
+    if (!producer || !producer.getNumProducts())
+      return success();
+    plan.producer = producer;
+    plan.kind = JoinKind::Slice;
+    FailureOr<unsigned> dim = getSlicedDim(slice.getSource());
+    if (failed(dim))
+      return refuse(refusal, FusionReason::OtherReader, producer,
+                    "the result is not read through slices of one dim only");
+    for (unsigned o = 0; o < producer.getOutputs().size(); ++o)
+      if (producer.getCombiner(o))
+        return refuse(refusal, FusionReason::ReductionNotWhole, producer,
+                      "a reduction goes over the columns to be cut");
+    return success();
+  }
+
+  auto producer = dyn_cast<TileOpInterface>(def);
+  if (!producer)
+    return success();
+  plan.producer = producer;
+  unsigned output = cast<OpResult>(value).getResultNumber();
+  if (producer->getBlock() != consumer->getBlock())
+    return refuse(refusal, FusionReason::CrossesRegion, producer,
+                  "the two are in different blocks");
+  if (producer.getCombiner(output))
+    return refuse(refusal, FusionReason::ProducerPartialSum, producer,
+                  "a sum over the whole tile row is not known in the tile");
+  if (consumer.getLoadCombiner(input) ||
+      !isFullMap(consumer, consumer.getInputMap(input)))
+    return planClone(producer, output, consumer, input, plan, refusal);
+  return planMerge(producer, output, consumer, input, plan, refusal);
+}

@@ -1,0 +1,152 @@
+//===- Commute.cpp - coda-commute ---------------------------------------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "coda/Dialect/Coda/Analysis/FusionLegality.h"
+#include "coda/Dialect/Coda/IR/CodaOps.h"
+#include "coda/Dialect/Coda/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace mlir::coda {
+#define GEN_PASS_DEF_COMMUTEPASS
+#include "coda/Dialect/Coda/Transforms/Passes.h.inc"
+} // namespace mlir::coda
+
+using namespace mlir;
+using namespace mlir::coda;
+
+/// Moves `scale` behind `use`, one of its readers: reader(v o r) becomes
+/// reader(v) o r. Returns the new scale.
+static ScaleOp sinkThrough(RewriterBase &rewriter, ScaleOp scale,
+                           OpOperand &use) {
+  Operation *reader = use.getOwner();
+  FusionReason reason;
+  SmallVector<int64_t> dims =
+      *cast<ScaleTransparentOpInterface>(reader).getScaledResultDims(
+          use, scale.getDims(), /*relaxed=*/true, reason);
+  rewriter.setInsertionPoint(reader);
+  IRMapping mapping;
+  Operation *unscaled = rewriter.clone(*reader, mapping);
+  unscaled->setOperand(use.getOperandNumber(), scale.getValue());
+  // The dims of a scale ascend; a transposed result permutes the factor's.
+  Value factor = scale.getFactor();
+  SmallVector<int64_t> order =
+      llvm::to_vector(llvm::seq<int64_t>(0, dims.size()));
+  llvm::sort(order, [&](int64_t a, int64_t b) { return dims[a] < dims[b]; });
+  if (!llvm::is_sorted(dims)) {
+    SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(rewriter, reader->getLoc(), factor), permuted;
+    for (int64_t i : order)
+      permuted.push_back(sizes[i]);
+    Value init = tensor::EmptyOp::create(
+        rewriter, reader->getLoc(), permuted,
+        cast<RankedTensorType>(factor.getType()).getElementType());
+    factor = linalg::TransposeOp::create(rewriter, reader->getLoc(), factor,
+                                         init, order)
+                 ->getResult(0);
+    llvm::sort(dims);
+  }
+  Value result = unscaled->getResult(0);
+  auto moved = ScaleOp::create(rewriter, scale.getLoc(), result.getType(),
+                               result, factor,
+                               rewriter.getDenseI64ArrayAttr(dims));
+  rewriter.replaceOp(reader, moved.getResult());
+  return moved;
+}
+
+namespace {
+class CommutePass : public coda::impl::CommutePassBase<CommutePass> {
+public:
+  using CommutePassBase::CommutePassBase;
+
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    SmallVector<RmsNormOp> norms;
+    getOperation()->walk([&](RmsNormOp norm) { norms.push_back(norm); });
+    for (RmsNormOp norm : norms)
+      if (std::optional<ScaleOp> scale = deferScale(rewriter, norm))
+        sink(rewriter, *scale);
+  }
+
+private:
+  LegalityOptions getOptions() const { return {strict, allowF16Range}; }
+
+  /// Gives the readers that can take it the unnormalised value, scaled; the
+  /// others keep the normalised one. None if there are no such readers.
+  std::optional<ScaleOp> deferScale(RewriterBase &rewriter, RmsNormOp norm);
+  void sink(RewriterBase &rewriter, ScaleOp scale);
+};
+} // namespace
+
+std::optional<ScaleOp> CommutePass::deferScale(RewriterBase &rewriter,
+                                               RmsNormOp norm) {
+  Refusal refusal;
+  if (failed(canDeferScale(norm, getOptions(), refusal))) {
+    emitRefusal(norm, "coda-commute", "scale not moved", refusal);
+    ++numRefused;
+    return std::nullopt;
+  }
+  auto type = cast<RankedTensorType>(norm.getType());
+  SmallVector<int64_t> rows =
+      llvm::to_vector(llvm::seq<int64_t>(0, type.getRank() - 1));
+  SmallVector<OpOperand *> taken, kept;
+  SmallVector<Refusal> refusals;
+  for (OpOperand &use : norm.getResult().getUses()) {
+    if (succeeded(canSinkScale(use, rows, getOptions(), refusal))) {
+      taken.push_back(&use);
+      continue;
+    }
+    kept.push_back(&use);
+    refusals.push_back(refusal);
+  }
+  for (auto [use, why] : llvm::zip_equal(kept, refusals))
+    emitRefusal(norm, "coda-commute",
+                taken.empty() ? "scale not moved"
+                              : "normalised value kept for a reader",
+                why);
+  if (taken.empty()) {
+    ++numRefused;
+    return std::nullopt;
+  }
+
+  // r and x o (w + offset) as tile ops: the two factors of the decomposition.
+  Location loc = norm.getLoc();
+  rewriter.setInsertionPoint(norm);
+  Value factor = buildRmsNormFactor(rewriter, norm);
+  Value weighted = buildRmsNormWeighted(rewriter, norm);
+  auto scale = ScaleOp::create(rewriter, loc, type, weighted, factor,
+                               rewriter.getDenseI64ArrayAttr(rows));
+  for (OpOperand *use : taken)
+    rewriter.modifyOpInPlace(use->getOwner(),
+                             [&] { use->set(scale.getResult()); });
+  if (norm->use_empty())
+    rewriter.eraseOp(norm);
+  return scale;
+}
+
+void CommutePass::sink(RewriterBase &rewriter, ScaleOp scale) {
+  SmallVector<ScaleOp> worklist{scale};
+  while (!worklist.empty()) {
+    ScaleOp next = worklist.pop_back_val();
+    Operation *def = next.getValue().getDefiningOp();
+    auto linalgDef = dyn_cast_or_null<linalg::LinalgOp>(def);
+    if (linalgDef && linalg::isaContractionOpInterface(linalgDef))
+      continue; // arrived
+    while (!next->use_empty()) {
+      OpOperand &use = *next->use_begin();
+      worklist.push_back(sinkThrough(rewriter, next, use));
+      ++numCommuted;
+    }
+    rewriter.eraseOp(next);
+  }
+}

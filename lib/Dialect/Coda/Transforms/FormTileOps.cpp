@@ -1,0 +1,417 @@
+//===- FormTileOps.cpp - coda-form-tile-ops -----------------------------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "coda/Dialect/Coda/Analysis/FusionLegality.h"
+#include "coda/Dialect/Coda/IR/CodaOps.h"
+#include "coda/Dialect/Coda/Transforms/Passes.h"
+#include "coda/Dialect/Coda/Transforms/TileOpUtils.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace mlir::coda {
+#define GEN_PASS_DEF_FORMTILEOPSPASS
+#include "coda/Dialect/Coda/Transforms/Passes.h.inc"
+} // namespace mlir::coda
+
+using namespace mlir;
+using namespace mlir::coda;
+
+static LogicalResult refuse(Refusal &refusal, FusionReason reason,
+                            const Twine &detail) {
+  refusal = {reason, nullptr, detail.str()};
+  return failure();
+}
+
+/// tensor.empty of the shape of `value`.
+static Value createEmptyLike(RewriterBase &rewriter, Location loc,
+                             Value value) {
+  return tensor::EmptyOp::create(rewriter, loc,
+                                 tensor::getMixedSizes(rewriter, loc, value),
+                                 getElementTypeOrSelf(value));
+}
+
+static bool isZeroFill(Value value) {
+  auto fill = value.getDefiningOp<linalg::FillOp>();
+  return fill && (matchPattern(fill.getInputs()[0], m_AnyZeroFloat()) ||
+                  matchPattern(fill.getInputs()[0], m_Zero()));
+}
+
+//===----------------------------------------------------------------------===//
+// Contractions
+//===----------------------------------------------------------------------===//
+
+/// contraction -> gemm whose region yields the accumulator, rounded to the
+/// result type; an init that is not zero is loaded and added.
+static FailureOr<TileOpInterface> formGemm(RewriterBase &rewriter,
+                                           linalg::LinalgOp op,
+                                           Refusal &refusal) {
+  FailureOr<linalg::ContractionDimensions> dims =
+      linalg::inferContractionDims(op);
+  if (failed(dims))
+    return refuse(refusal, FusionReason::NonProjectedMap,
+                  "the contraction's dims are not those of a gemm");
+  if (!dims->batch.empty())
+    return refuse(refusal, FusionReason::NoCommonSpace,
+                  "a batched product of two activations is no gemm with a "
+                  "weight");
+  if (dims->m.empty() || dims->n.empty() || dims->k.empty())
+    return refuse(refusal, FusionReason::NoCommonSpace,
+                  "a gemm has rows, columns and a contracted dim");
+  Value lhs = op.getDpsInputs()[0], rhs = op.getDpsInputs()[1];
+  Value init = op.getDpsInits()[0];
+  Type factorType = getElementTypeOrSelf(lhs);
+  Type accType = getAccumulatorType(factorType);
+  Type resultType = getElementTypeOrSelf(init);
+  if (!accType || factorType != getElementTypeOrSelf(rhs) ||
+      isa<FloatType>(accType) != isa<FloatType>(resultType) ||
+      (isa<IntegerType>(accType) && resultType != accType) ||
+      (accType.isF32() && resultType.isF64()))
+    return refuse(refusal, FusionReason::UnsupportedType,
+                  "factors and result have no common accumulator type");
+
+  SmallVector<unsigned> position(op.getNumLoops());
+  TileOpSpec spec;
+  unsigned next = 0;
+  auto place = [&](ArrayRef<unsigned> loops, DimKind kind) {
+    spec.dims[static_cast<unsigned>(kind)] = loops.size();
+    for (unsigned loop : loops)
+      position[loop] = next++;
+  };
+  place(dims->m, DimKind::m);
+  place(dims->n, DimKind::n);
+  place(dims->k, DimKind::k);
+  SmallVector<AffineExpr> newDims;
+  for (unsigned p : position)
+    newDims.push_back(rewriter.getAffineDimExpr(p));
+  auto translate = [&](AffineMap map) {
+    return map.replaceDimsAndSymbols(newDims, {}, op.getNumLoops(), 0);
+  };
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  bool accumulates = !isZeroFill(init);
+  Location loc = op.getLoc();
+  spec.lhs = {lhs};
+  spec.rhs = {rhs};
+  spec.accSizes = {1};
+  spec.maps = {translate(maps[0]), translate(maps[1])};
+  if (accumulates) {
+    spec.inputs = {init};
+    spec.loadCombiners = {rewriter.getUnitAttr()};
+    spec.maps.push_back(translate(maps[2]));
+  }
+  spec.outputs = {createEmptyLike(rewriter, loc, init)};
+  spec.combiners = {rewriter.getUnitAttr()};
+  spec.fresh = {false};
+  spec.maps.push_back(translate(maps[2]));
+
+  TileOpInterface gemm = createTileOp(rewriter, loc, spec);
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToEnd(&gemm.getBody().front());
+  Value value = gemm.getBody().getArgument(0);
+  if (accumulates) {
+    Value start = gemm.getBody().getArgument(1);
+    if (isa<IntegerType>(accType)) {
+      value = arith::AddIOp::create(rewriter, loc, value, start);
+    } else {
+      if (start.getType() != accType)
+        start = arith::ExtFOp::create(rewriter, loc, accType, start);
+      value = arith::AddFOp::create(rewriter, loc, value, start);
+    }
+  }
+  if (value.getType() != resultType)
+    value = arith::TruncFOp::create(rewriter, loc, resultType, value);
+  YieldOp::create(rewriter, loc, value);
+  return gemm;
+}
+
+//===----------------------------------------------------------------------===//
+// Elementwise ops, sums, transposes
+//===----------------------------------------------------------------------===//
+
+/// The combiner of a reduction body `comb(out, f(ins))`, and f's value.
+static CombinerAttrInterface getReductionBody(linalg::LinalgOp op,
+                                              Value &element) {
+  Block &body = op->getRegion(0).front();
+  BlockArgument out = body.getArguments().back();
+  Operation *last = body.getTerminator()->getOperand(0).getDefiningOp();
+  if (!last || !out.hasOneUse() || last->getNumOperands() != 2)
+    return {};
+  unsigned side = last->getOperand(0) == out ? 0 : 1;
+  if (last->getOperand(side) != out)
+    return {};
+  element = last->getOperand(1 - side);
+  if (isa<arith::AddFOp>(last))
+    return AddAttr::get(op.getContext());
+  if (isa<arith::MaximumFOp>(last))
+    return MaxAttr::get(op.getContext());
+  return {};
+}
+
+/// Whether the region of a linalg op can be that of a map.
+static LogicalResult checkBody(linalg::LinalgOp op, Refusal &refusal) {
+  for (Operation &inner : op->getRegion(0).front().without_terminator()) {
+    if (isa<linalg::IndexOp>(inner))
+      continue;
+    StringRef dialect = inner.getName().getDialectNamespace();
+    if (!isPure(&inner))
+      return refuse(refusal, FusionReason::SideEffectBetween,
+                    "the body has '" + inner.getName().getStringRef() +
+                        "', which may not run or may run twice");
+    if ((dialect != "arith" && dialect != "math") || inner.getNumRegions())
+      return refuse(refusal, FusionReason::UnsupportedType,
+                    "the body has '" + inner.getName().getStringRef() +
+                        "', which no tile computes");
+  }
+  return success();
+}
+
+/// linalg elementwise op or sum -> map.
+static FailureOr<TileOpInterface>
+formMap(RewriterBase &rewriter, linalg::LinalgOp op, Refusal &refusal) {
+  unsigned numLoops = op.getNumLoops();
+  bool reduces = op.getNumReductionLoops() != 0;
+  Value element;
+  CombinerAttrInterface combiner;
+  if (reduces) {
+    if (op.getNumDpsInits() != 1 || !(combiner = getReductionBody(op, element)))
+      return refuse(refusal, FusionReason::NonlinearReader,
+                    "the reduction is no sum and no maximum");
+    Type type = getElementTypeOrSelf(op.getDpsInits()[0]);
+    if (!type.isF32() && !type.isF64())
+      return refuse(refusal, FusionReason::UnsupportedType,
+                    "tile reductions are f32 or f64");
+  }
+  for (AffineMap map : op.getIndexingMapsArray())
+    if (!map.isProjectedPermutation())
+      return refuse(refusal, FusionReason::NonProjectedMap,
+                    "an operand's index is not a dim");
+  if (failed(checkBody(op, refusal)))
+    return failure();
+  for (OpOperand &operand : op->getOpOperands())
+    if (!isa<RankedTensorType>(operand.get().getType()))
+      return refuse(refusal, FusionReason::UnsupportedType,
+                    "an operand is a scalar");
+  llvm::SmallBitVector covered(numLoops);
+  for (AffineMap map : op.getIndexingMapsArray())
+    for (AffineExpr e : map.getResults())
+      covered.set(cast<AffineDimExpr>(e).getPosition());
+  if (!covered.all() || numLoops == 0)
+    return refuse(refusal, FusionReason::NonProjectedMap,
+                  "a dim indexes no operand");
+  for (OpOperand &init : op.getDpsInitsMutable())
+    if (!reduces && !op.getMatchingIndexingMap(&init).isPermutation())
+      return refuse(refusal, FusionReason::NonProjectedMap,
+                    "a result does not have every dim");
+
+  // The last loop is the column dim, the others are row dims.
+  TileOpSpec spec;
+  spec.dims[static_cast<unsigned>(DimKind::m)] = numLoops > 1 ? numLoops - 1 : 1;
+  spec.dims[static_cast<unsigned>(DimKind::n)] = numLoops > 1 ? 1 : 0;
+  auto domainDim = [&](unsigned loop) {
+    return loop + 1 == numLoops && numLoops > 1
+               ? DimAttr::get(op.getContext(), DimKind::n, 0)
+               : DimAttr::get(op.getContext(), DimKind::m, loop);
+  };
+  Block &body = op->getRegion(0).front();
+  SmallVector<Value> oldArgs;
+  auto load = [&](OpOperand *operand) {
+    spec.inputs.push_back(operand->get());
+    spec.loadCombiners.push_back(rewriter.getUnitAttr());
+    spec.maps.push_back(op.getMatchingIndexingMap(operand));
+    oldArgs.push_back(op.getMatchingBlockArgument(operand));
+  };
+  for (OpOperand *operand : op.getDpsInputOperands())
+    load(operand);
+  // An init whose element the body reads is a load, too.
+  for (OpOperand &init : op.getDpsInitsMutable())
+    if (!reduces && !op.getMatchingBlockArgument(&init).use_empty())
+      load(&init);
+  Location loc = op.getLoc();
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    spec.outputs.push_back(reduces ? init.get()
+                                   : createEmptyLike(rewriter, loc, init.get()));
+    spec.combiners.push_back(reduces ? Attribute(combiner)
+                                     : rewriter.getUnitAttr());
+    spec.fresh.push_back(false);
+    spec.maps.push_back(op.getMatchingIndexingMap(&init));
+  }
+
+  TileOpInterface map = createTileOp(rewriter, loc, spec);
+  IRMapping mapping;
+  for (auto [from, to] :
+       llvm::zip_equal(oldArgs, map.getBody().getArguments()))
+    mapping.map(from, to);
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToEnd(&map.getBody().front());
+  Operation *combine =
+      reduces ? body.getTerminator()->getOperand(0).getDefiningOp() : nullptr;
+  auto lookup = [&](Value value) -> Value {
+    if (Value mapped = mapping.lookupOrNull(value))
+      return mapped;
+    // A constant from outside moves into the isolated region.
+    Attribute constant;
+    if (!matchPattern(value, m_Constant(&constant)))
+      return {};
+    Value copy = arith::ConstantOp::create(rewriter, loc,
+                                           cast<TypedAttr>(constant));
+    mapping.map(value, copy);
+    return copy;
+  };
+  for (Operation &inner : body.without_terminator()) {
+    if (&inner == combine)
+      continue;
+    if (auto index = dyn_cast<linalg::IndexOp>(inner)) {
+      mapping.map(index.getResult(),
+                  IndexOp::create(rewriter, loc, domainDim(index.getDim()))
+                      .getResult());
+      continue;
+    }
+    for (Value operand : inner.getOperands())
+      if (!lookup(operand)) {
+        rewriter.eraseOp(map);
+        return refuse(refusal, FusionReason::UnsupportedType,
+                      "the body reads a scalar from outside");
+      }
+    rewriter.clone(inner, mapping);
+  }
+  SmallVector<Value> yielded;
+  for (Value value : body.getTerminator()->getOperands()) {
+    Value mapped = lookup(reduces ? element : value);
+    if (!mapped) {
+      rewriter.eraseOp(map);
+      return refuse(refusal, FusionReason::UnsupportedType,
+                    "the body yields a scalar from outside");
+    }
+    yielded.push_back(mapped);
+  }
+  YieldOp::create(rewriter, loc, yielded);
+  return map;
+}
+
+/// transpose -> map that stores what it loads through another map.
+static TileOpInterface formTranspose(RewriterBase &rewriter,
+                                     linalg::TransposeOp op) {
+  unsigned rank = op.getPermutation().size();
+  TileOpSpec spec;
+  spec.dims[static_cast<unsigned>(DimKind::m)] = rank > 1 ? rank - 1 : rank;
+  spec.dims[static_cast<unsigned>(DimKind::n)] = rank > 1 ? 1 : 0;
+  SmallVector<AffineExpr> store;
+  for (int64_t d : op.getPermutation())
+    store.push_back(rewriter.getAffineDimExpr(d));
+  spec.inputs = {op.getInput()};
+  spec.loadCombiners = {rewriter.getUnitAttr()};
+  spec.outputs = {createEmptyLike(rewriter, op.getLoc(), op.getInit())};
+  spec.combiners = {rewriter.getUnitAttr()};
+  spec.fresh = {false};
+  spec.maps = {rewriter.getMultiDimIdentityMap(rank),
+               AffineMap::get(rank, 0, store, rewriter.getContext())};
+  TileOpInterface map = createTileOp(rewriter, op.getLoc(), spec);
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToEnd(&map.getBody().front());
+  YieldOp::create(rewriter, op.getLoc(),
+                  ValueRange{map.getBody().getArgument(0)});
+  return map;
+}
+
+namespace {
+class FormTileOpsPass
+    : public coda::impl::FormTileOpsPassBase<FormTileOpsPass> {
+public:
+  using FormTileOpsPassBase::FormTileOpsPassBase;
+
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    SmallVector<Operation *> ops;
+    getOperation()->walk([&](Operation *op) { ops.push_back(op); });
+    for (Operation *op : ops) {
+      // Nothing below the region of another op: tile ops live in blocks whose
+      // values are tensors.
+      if (!op->getBlock() || isa<linalg::LinalgOp>(op->getParentOp()))
+        continue;
+      rewriter.setInsertionPoint(op);
+      visit(rewriter, op);
+    }
+    for (TileOpInterface op : formed)
+      if (!strict) {
+        computeInF32(rewriter, op);
+        dropRoundings(rewriter, op);
+      }
+  }
+
+private:
+  void visit(RewriterBase &rewriter, Operation *op);
+  void replace(RewriterBase &rewriter, Operation *op, TileOpInterface tile) {
+    formed.push_back(tile);
+    rewriter.replaceOp(op, tile->getResults());
+    if (tile.getNumProducts())
+      ++numGemms;
+    else
+      ++numMaps;
+  }
+
+  SmallVector<TileOpInterface> formed;
+};
+} // namespace
+
+/// Whether a tile op makes `value`, through views.
+static bool comesFromTileOp(Value value) {
+  Operation *def = value.getDefiningOp();
+  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+                         tensor::ExtractSliceOp>(def))
+    def = def->getOperand(0).getDefiningOp();
+  return isa_and_nonnull<TileOpInterface>(def);
+}
+
+void FormTileOpsPass::visit(RewriterBase &rewriter, Operation *op) {
+  if (isa<CodaDialect>(op->getDialect())) {
+    auto semantic = dyn_cast<linalg::AggregatedOpInterface>(op);
+    if (!semantic || isa<TileOpInterface>(op))
+      return;
+    Operation *before = op->getPrevNode();
+    FailureOr<SmallVector<Value>> results =
+        semantic.decomposeOperation(rewriter);
+    if (failed(results))
+      return;
+    Operation *created =
+        before ? before->getNextNode() : &op->getBlock()->front();
+    for (; created != op; created = created->getNextNode())
+      if (auto tile = dyn_cast<TileOpInterface>(created)) {
+        formed.push_back(tile);
+        ++numMaps;
+      }
+    rewriter.replaceOp(op, *results);
+    return;
+  }
+
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!linalgOp || op->getNumResults() == 0 || isa<linalg::FillOp>(op))
+    return;
+  Refusal refusal;
+  if (linalg::isaContractionOpInterface(linalgOp)) {
+    FailureOr<TileOpInterface> gemm = formGemm(rewriter, linalgOp, refusal);
+    if (succeeded(gemm))
+      return replace(rewriter, op, *gemm);
+    return emitRefusal(op, "coda-form-tile-ops", "no gemm formed", refusal);
+  }
+  if (llvm::none_of(linalgOp.getDpsInputs(), comesFromTileOp))
+    return;
+  if (auto transpose = dyn_cast<linalg::TransposeOp>(op))
+    return replace(rewriter, op, formTranspose(rewriter, transpose));
+  if (!isa<linalg::GenericOp>(op))
+    return;
+  FailureOr<TileOpInterface> map = formMap(rewriter, linalgOp, refusal);
+  if (succeeded(map))
+    return replace(rewriter, op, *map);
+  emitRefusal(op, "coda-form-tile-ops", "no map formed", refusal);
+}

@@ -1,0 +1,142 @@
+//===- ScaleTransparentOpInterfaceImpl.cpp - Models upstream ------------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "coda/Dialect/Coda/Transforms/ScaleTransparentOpInterfaceImpl.h"
+#include "coda/Dialect/Coda/Analysis/DegreeAnalysis.h"
+#include "coda/Dialect/Coda/IR/CodaOps.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::coda;
+
+/// Whether the body is linear in the element of `operand`, and, for a
+/// contraction, starts from zero: a scaled sum is the sum of scaled terms only
+/// if the start is scaled too.
+static bool isLinear(linalg::LinalgOp op, OpOperand &operand, bool relaxed) {
+  Block &body = op->getRegion(0).front();
+  BlockArgument argument = op.getMatchingBlockArgument(&operand);
+  Value yielded = body.getTerminator()->getOperand(0);
+  if (op.getNumReductionLoops() == 0)
+    return getDegree(yielded, argument, relaxed) == 1;
+  auto fill = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
+  if (!fill || !(matchPattern(fill.getInputs()[0], m_AnyZeroFloat())))
+    return false;
+  // out + f(args): f carries the degree.
+  Operation *sum = yielded.getDefiningOp();
+  BlockArgument out = op.getMatchingBlockArgument(op.getDpsInitOperand(0));
+  if (!sum || sum->getName().getStringRef() != "arith.addf")
+    return false;
+  for (unsigned i : {0u, 1u})
+    if (sum->getOperand(i) == out)
+      return getDegree(sum->getOperand(1 - i), argument, relaxed) == 1;
+  return false;
+}
+
+namespace {
+template <typename OpTy>
+struct LinalgModel
+    : public ScaleTransparentOpInterface::ExternalModel<LinalgModel<OpTy>,
+                                                        OpTy> {
+  FailureOr<SmallVector<int64_t>>
+  getScaledResultDims(Operation *op, OpOperand &operand, ArrayRef<int64_t> dims,
+                      bool relaxed, FusionReason &culprit) const {
+    auto linalgOp = cast<linalg::LinalgOp>(op);
+    culprit = FusionReason::NonlinearReader;
+    if (!linalgOp.isDpsInput(&operand) || op->getNumResults() != 1)
+      return failure();
+    AffineMap map = linalgOp.getMatchingIndexingMap(&operand);
+    AffineMap resultMap =
+        linalgOp.getMatchingIndexingMap(linalgOp.getDpsInitOperand(0));
+    if (!map.isProjectedPermutation() || !resultMap.isProjectedPermutation()) {
+      culprit = FusionReason::NonProjectedMap;
+      return failure();
+    }
+    SmallVector<int64_t> result;
+    for (int64_t d : dims) {
+      unsigned loop = map.getDimPosition(d);
+      std::optional<unsigned> position = resultMap.getResultPosition(
+          getAffineDimExpr(loop, op->getContext()));
+      if (!position) {
+        culprit = FusionReason::ContractsScaledDim;
+        return failure();
+      }
+      result.push_back(*position);
+    }
+    if (!isLinear(linalgOp, operand, relaxed))
+      return failure();
+    return result;
+  }
+};
+
+struct TransposeModel
+    : public ScaleTransparentOpInterface::ExternalModel<TransposeModel,
+                                                        linalg::TransposeOp> {
+  FailureOr<SmallVector<int64_t>>
+  getScaledResultDims(Operation *op, OpOperand &, ArrayRef<int64_t> dims, bool,
+                      FusionReason &) const {
+    ArrayRef<int64_t> permutation =
+        cast<linalg::TransposeOp>(op).getPermutation();
+    SmallVector<int64_t> result;
+    for (int64_t d : dims)
+      result.push_back(llvm::find(permutation, d) - permutation.begin());
+    return result;
+  }
+};
+
+/// A reshape that keeps the scaled dims whole.
+template <typename OpTy, bool isExpand>
+struct ReshapeModel
+    : public ScaleTransparentOpInterface::ExternalModel<
+          ReshapeModel<OpTy, isExpand>, OpTy> {
+  FailureOr<SmallVector<int64_t>>
+  getScaledResultDims(Operation *op, OpOperand &operand, ArrayRef<int64_t> dims,
+                      bool, FusionReason &culprit) const {
+    culprit = FusionReason::NonProjectedMap;
+    auto groups = cast<OpTy>(op).getReassociationIndices();
+    SmallVector<int64_t> result;
+    if (operand.getOperandNumber() != 0)
+      return failure();
+    for (int64_t d : dims) {
+      bool kept = false;
+      for (auto [g, group] : llvm::enumerate(groups)) {
+        if (group.size() != 1)
+          continue;
+        int64_t source = isExpand ? static_cast<int64_t>(g) : group[0];
+        int64_t target = isExpand ? group[0] : static_cast<int64_t>(g);
+        if (source != d)
+          continue;
+        result.push_back(target);
+        kept = true;
+      }
+      if (!kept)
+        return failure();
+    }
+    return result;
+  }
+};
+} // namespace
+
+void coda::registerScaleTransparentOpInterfaceExternalModels(
+    DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, linalg::LinalgDialect *) {
+    linalg::GenericOp::attachInterface<LinalgModel<linalg::GenericOp>>(
+        *context);
+    linalg::MatmulOp::attachInterface<LinalgModel<linalg::MatmulOp>>(*context);
+    linalg::BatchMatmulOp::attachInterface<LinalgModel<linalg::BatchMatmulOp>>(
+        *context);
+    linalg::TransposeOp::attachInterface<TransposeModel>(*context);
+  });
+  registry.addExtension(+[](MLIRContext *context, tensor::TensorDialect *) {
+    tensor::ExpandShapeOp::attachInterface<
+        ReshapeModel<tensor::ExpandShapeOp, true>>(*context);
+    tensor::CollapseShapeOp::attachInterface<
+        ReshapeModel<tensor::CollapseShapeOp, false>>(*context);
+  });
+}
