@@ -1,0 +1,95 @@
+// RUN: coda-opt %s --pass-pipeline='builtin.module(func.func(coda-normalize))' | FileCheck %s
+
+// CHECK-DAG: #[[$MK:.*]] = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK-DAG: #[[$NK:.*]] = affine_map<(d0, d1, d2) -> (d1, d2)>
+// CHECK-DAG: #[[$MN:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
+
+// A transposed weight becomes an index map.
+// CHECK-LABEL: func.func @transposed_factor(
+// CHECK-SAME:    %[[X:.*]]: tensor<2x8xf32>, %[[W:.*]]: tensor<4x8xf32>
+// CHECK-NOT:   linalg.transpose
+// CHECK:       linalg.matmul indexing_maps = [#[[$MK]], #[[$NK]], #[[$MN]]] ins(%[[X]], %[[W]] :
+func.func @transposed_factor(%x: tensor<2x8xf32>, %w: tensor<4x8xf32>) -> tensor<2x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x4xf32>
+  %t = linalg.transpose ins(%w : tensor<4x8xf32>) outs(%e : tensor<8x4xf32>) permutation = [1, 0]
+  %o = tensor.empty() : tensor<2x4xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%o : tensor<2x4xf32>) -> tensor<2x4xf32>
+  %y = linalg.matmul ins(%x, %t : tensor<2x8xf32>, tensor<8x4xf32>) outs(%z : tensor<2x4xf32>) -> tensor<2x4xf32>
+  return %y : tensor<2x4xf32>
+}
+
+// Widened factors are taken narrow: exact.
+// CHECK-LABEL: func.func @narrow_factors(
+// CHECK-SAME:    %[[X:.*]]: tensor<2x8xbf16>, %[[W:.*]]: tensor<8x4xbf16>
+// CHECK-NOT:   arith.extf
+// CHECK:       linalg.matmul ins(%[[X]], %[[W]] : tensor<2x8xbf16>, tensor<8x4xbf16>)
+// CHECK-SAME:    -> tensor<2x4xf32>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+func.func @narrow_factors(%x: tensor<2x8xbf16>, %w: tensor<8x4xbf16>) -> tensor<2x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %ex = tensor.empty() : tensor<2x8xf32>
+  %xf = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<2x8xbf16>) outs(%ex : tensor<2x8xf32>) {
+  ^bb0(%a: bf16, %b: f32):
+    %0 = arith.extf %a : bf16 to f32
+    linalg.yield %0 : f32
+  } -> tensor<2x8xf32>
+  %ew = tensor.empty() : tensor<8x4xf32>
+  %wf = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%w : tensor<8x4xbf16>) outs(%ew : tensor<8x4xf32>) {
+  ^bb0(%a: bf16, %b: f32):
+    %0 = arith.extf %a : bf16 to f32
+    linalg.yield %0 : f32
+  } -> tensor<8x4xf32>
+  %o = tensor.empty() : tensor<2x4xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%o : tensor<2x4xf32>) -> tensor<2x4xf32>
+  %y = linalg.matmul ins(%xf, %wf : tensor<2x8xf32>, tensor<8x4xf32>) outs(%z : tensor<2x4xf32>) -> tensor<2x4xf32>
+  return %y : tensor<2x4xf32>
+}
+
+// Elementwise ops do not enter a contraction, and what several ops read is not
+// computed twice.
+// CHECK-LABEL: func.func @merge(
+// CHECK:       %[[S:.*]] = linalg.generic
+// CHECK:         arith.mulf
+// CHECK:         arith.addf
+// CHECK:       %[[Y:.*]] = linalg.matmul ins(%[[S]],
+// CHECK:       return %[[Y]], %[[S]]
+func.func @merge(%x: tensor<2x8xf32>, %w: tensor<8x4xf32>) -> (tensor<2x4xf32>, tensor<2x8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x8xf32>
+  %p = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<2x8xf32>) outs(%e : tensor<2x8xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %0 = arith.mulf %a, %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<2x8xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%p, %x : tensor<2x8xf32>, tensor<2x8xf32>) outs(%e : tensor<2x8xf32>) {
+  ^bb0(%a: f32, %c: f32, %b: f32):
+    %0 = arith.addf %a, %c : f32
+    linalg.yield %0 : f32
+  } -> tensor<2x8xf32>
+  %o = tensor.empty() : tensor<2x4xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%o : tensor<2x4xf32>) -> tensor<2x4xf32>
+  %y = linalg.matmul ins(%s, %w : tensor<2x8xf32>, tensor<8x4xf32>) outs(%z : tensor<2x4xf32>) -> tensor<2x4xf32>
+  return %y, %s : tensor<2x4xf32>, tensor<2x8xf32>
+}
+
+// Scalars: a power becomes products, a rounded constant a constant.
+// CHECK-LABEL: func.func @scalars(
+// CHECK-DAG:   %[[EPS:.*]] = arith.constant 9.99999974E-6 : f32
+// CHECK:       ^bb0(%[[A:.*]]: f32, %{{.*}}: f32):
+// CHECK:         %[[SQ:.*]] = arith.mulf %[[A]], %[[A]]
+// CHECK:         arith.addf %[[SQ]], %[[EPS]]
+// CHECK-NOT:   math.fpowi
+func.func @scalars(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
+  %two = arith.constant 2 : i64
+  %eps = arith.constant 1.0e-05 : f64
+  %e = tensor.empty() : tensor<2x8xf32>
+  %p = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<2x8xf32>) outs(%e : tensor<2x8xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %0 = math.fpowi %a, %two : f32, i64
+    %1 = arith.truncf %eps : f64 to f32
+    %2 = arith.addf %0, %1 : f32
+    linalg.yield %2 : f32
+  } -> tensor<2x8xf32>
+  return %p : tensor<2x8xf32>
+}
