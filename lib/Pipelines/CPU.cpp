@@ -45,6 +45,8 @@ void addCleanup(OpPassManager &pm) {
 
 void coda::buildCPULoopsPipeline(OpPassManager &pm,
                                  const CPUPipelineOptions &options) {
+  // arith and math on tensors, as front ends write them outside of linalg.
+  pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addPass(createCodaHostSignature());
   pm.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
