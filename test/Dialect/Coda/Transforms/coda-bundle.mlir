@@ -1,0 +1,60 @@
+// RUN: coda-opt %s --pass-pipeline='builtin.module(func.func(coda-bundle))' | FileCheck %s
+
+// CHECK-LABEL: func.func @two(
+// CHECK-SAME:    %[[H:.*]]: tensor<8x16xf32>, %[[WQ:.*]]: tensor<4x16xf32>, %[[WV:.*]]: tensor<2x16xf32>
+// CHECK:       %[[B:.*]]:2 = coda.bundle -> tensor<8x4xf32>, tensor<8x2xf32> {
+// CHECK:         %[[Q:.*]] = coda.gemm
+// CHECK-NEXT:      acc(%[[H]][m, k] * %[[WQ]][n, k] :
+// CHECK:         %[[V:.*]] = coda.gemm
+// CHECK-NEXT:      acc(%[[H]][m, k] * %[[WV]][n, k] :
+// CHECK:         coda.yield %[[Q]], %[[V]]
+// CHECK:       %[[N:.*]] = coda.map
+// CHECK-NEXT:    ins(%[[B]]#0[m, n] :
+// CHECK:       return %[[N]], %[[B]]#1
+func.func @two(%h: tensor<8x16xf32>, %wq: tensor<4x16xf32>, %wv: tensor<2x16xf32>, %q0: tensor<8x4xf32>, %v0: tensor<8x2xf32>) -> (tensor<8x4xf32>, tensor<8x2xf32>) {
+  %q = coda.gemm acc(%h[m, k] * %wq[n, k] : tensor<8x16xf32>, tensor<4x16xf32>) outs(%q0[m, n] : tensor<8x4xf32>) {
+  ^bb0(%a: f32):
+    coda.yield %a : f32
+  }
+  // A reader between the members moves behind the bundle.
+  %n = coda.map ins(%q[m, n] : tensor<8x4xf32>) outs(%q0[m, n] : tensor<8x4xf32>) {
+  ^bb0(%a: f32):
+    %0 = arith.negf %a : f32
+    coda.yield %0 : f32
+  }
+  %v = coda.gemm acc(%h[m, k] * %wv[n, k] : tensor<8x16xf32>, tensor<2x16xf32>) outs(%v0[m, n] : tensor<8x2xf32>) {
+  ^bb0(%a: f32):
+    coda.yield %a : f32
+  }
+  return %n, %v : tensor<8x4xf32>, tensor<8x2xf32>
+}
+
+// The second gemm loads what is made of the first one's result: two launches.
+// CHECK-LABEL: func.func @dependent(
+// CHECK-NOT:   coda.bundle
+func.func @dependent(%h: tensor<8x16xf32>, %wq: tensor<4x16xf32>, %wv: tensor<4x16xf32>, %q0: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %q = coda.gemm acc(%h[m, k] * %wq[n, k] : tensor<8x16xf32>, tensor<4x16xf32>) outs(%q0[m, n] : tensor<8x4xf32>) {
+  ^bb0(%a: f32):
+    coda.yield %a : f32
+  }
+  %v = coda.gemm acc(%h[m, k] * %wv[n, k] : tensor<8x16xf32>, tensor<4x16xf32>) ins(%q[m, n] : tensor<8x4xf32>) outs(%q0[m, n] : tensor<8x4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %0 = arith.addf %a, %b : f32
+    coda.yield %0 : f32
+  }
+  return %v : tensor<8x4xf32>
+}
+
+// CHECK-LABEL: func.func @other_factor(
+// CHECK-NOT:   coda.bundle
+func.func @other_factor(%h: tensor<8x16xf32>, %g: tensor<8x16xf32>, %w: tensor<4x16xf32>, %q0: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>) {
+  %q = coda.gemm acc(%h[m, k] * %w[n, k] : tensor<8x16xf32>, tensor<4x16xf32>) outs(%q0[m, n] : tensor<8x4xf32>) {
+  ^bb0(%a: f32):
+    coda.yield %a : f32
+  }
+  %v = coda.gemm acc(%g[m, k] * %w[n, k] : tensor<8x16xf32>, tensor<4x16xf32>) outs(%q0[m, n] : tensor<8x4xf32>) {
+  ^bb0(%a: f32):
+    coda.yield %a : f32
+  }
+  return %q, %v : tensor<8x4xf32>, tensor<8x4xf32>
+}

@@ -1,0 +1,174 @@
+// RUN: coda-opt %s --pass-pipeline='builtin.module(func.func(coda-form-tile-ops))' -split-input-file -verify-diagnostics | FileCheck %s
+// RUN: coda-opt %s --pass-pipeline='builtin.module(func.func(coda-form-tile-ops{strict=true}))' -split-input-file -verify-diagnostics | FileCheck %s --check-prefix=STRICT
+
+// CHECK-LABEL: func.func @matmul(
+// CHECK-SAME:    %[[A:.*]]: tensor<8x16xbf16>, %[[B:.*]]: tensor<16x4xbf16>
+// CHECK:       %[[E:.*]] = tensor.empty() : tensor<8x4xf32>
+// CHECK:       %[[Y:.*]] = coda.gemm
+// CHECK-NEXT:    acc(%[[A]][m, k] * %[[B]][k, n] :
+// CHECK-NEXT:    outs(%[[E]][m, n] :
+// CHECK-NEXT:  ^bb0(%[[ACC:.*]]: f32):
+// CHECK-NEXT:    coda.yield %[[ACC]] : f32
+// CHECK:       return %[[Y]]
+func.func @matmul(%a: tensor<8x16xbf16>, %b: tensor<16x4xbf16>, %e: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<8x4xf32>) -> tensor<8x4xf32>
+  %y = linalg.matmul ins(%a, %b : tensor<8x16xbf16>, tensor<16x4xbf16>) outs(%z : tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %y : tensor<8x4xf32>
+}
+
+// -----
+
+// A start that is not zero is loaded and added; a 16-bit result is rounded once.
+// CHECK-LABEL: func.func @accumulate(
+// CHECK-SAME:    %[[A:.*]]: tensor<8x16xbf16>, %[[B:.*]]: tensor<16x4xbf16>, %[[C:.*]]: tensor<8x4xbf16>
+// CHECK:       coda.gemm
+// CHECK-NEXT:    acc(%[[A]][m, k] * %[[B]][k, n] :
+// CHECK-NEXT:    ins(%[[C]][m, n] :
+// CHECK:       ^bb0(%[[ACC:.*]]: f32, %[[START:.*]]: bf16):
+// CHECK-NEXT:    %[[F:.*]] = arith.extf %[[START]]
+// CHECK-NEXT:    %[[S:.*]] = arith.addf %[[ACC]], %[[F]] : f32
+// CHECK-NEXT:    %[[T:.*]] = arith.truncf %[[S]] : f32 to bf16
+// CHECK-NEXT:    coda.yield %[[T]] : bf16
+func.func @accumulate(%a: tensor<8x16xbf16>, %b: tensor<16x4xbf16>, %c: tensor<8x4xbf16>) -> tensor<8x4xbf16> {
+  %y = linalg.matmul ins(%a, %b : tensor<8x16xbf16>, tensor<16x4xbf16>) outs(%c : tensor<8x4xbf16>) -> tensor<8x4xbf16>
+  return %y : tensor<8x4xbf16>
+}
+
+// -----
+
+// An elementwise reader and a sum become maps; 16-bit arithmetic is done in f32
+// unless strict.
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+// CHECK-LABEL: func.func @readers(
+// CHECK-SAME:    %[[X:[^:]*]]: tensor<8x4xbf16>,
+// CHECK:       %[[G:.*]] = coda.gemm
+// CHECK:       %[[S:.*]] = coda.map
+// CHECK-NEXT:    ins(%[[X]][m, n], %[[G]][m, n] :
+// CHECK:       ^bb0(%[[P:.*]]: bf16, %[[Q:.*]]: f32):
+// CHECK:         %[[PF:.*]] = arith.extf %[[P]]
+// CHECK:         %[[SUM:.*]] = arith.addf %[[PF]], %[[Q]] : f32
+// CHECK:         %[[SB:.*]] = arith.truncf %[[SUM]]
+// CHECK:         coda.yield %[[SB]]
+// CHECK:       coda.map
+// CHECK-NEXT:    ins(%[[S]][m, n] :
+// CHECK-NEXT:    outs(add %{{.*}}[m] :
+// STRICT-LABEL: func.func @readers(
+// STRICT:         arith.addf %{{.*}}, %{{.*}} : bf16
+func.func @readers(%x: tensor<8x4xbf16>, %a: tensor<8x16xbf16>, %b: tensor<16x4xbf16>, %e: tensor<8x4xf32>, %e2: tensor<8x4xbf16>, %s0: tensor<8xf32>) -> (tensor<8x4xbf16>, tensor<8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<8x4xf32>) -> tensor<8x4xf32>
+  %y = linalg.matmul ins(%a, %b : tensor<8x16xbf16>, tensor<16x4xbf16>) outs(%z : tensor<8x4xf32>) -> tensor<8x4xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %y : tensor<8x4xbf16>, tensor<8x4xf32>) outs(%e2 : tensor<8x4xbf16>) {
+  ^bb0(%p: bf16, %q: f32, %o: bf16):
+    %0 = arith.truncf %q : f32 to bf16
+    %1 = arith.addf %p, %0 : bf16
+    linalg.yield %1 : bf16
+  } -> tensor<8x4xbf16>
+  %r = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%s : tensor<8x4xbf16>) outs(%s0 : tensor<8xf32>) {
+  ^bb0(%p: bf16, %o: f32):
+    %0 = arith.extf %p : bf16 to f32
+    %1 = arith.mulf %0, %0 : f32
+    %2 = arith.addf %o, %1 : f32
+    linalg.yield %2 : f32
+  } -> tensor<8xf32>
+  return %s, %r : tensor<8x4xbf16>, tensor<8xf32>
+}
+
+// -----
+
+// What reads no tile op stays.
+// CHECK-LABEL: func.func @apart(
+// CHECK:       linalg.generic
+// CHECK-NOT:   coda.
+#id = affine_map<(d0, d1) -> (d0, d1)>
+func.func @apart(%x: tensor<8x4xf32>, %e: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<8x4xf32>) outs(%e : tensor<8x4xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %1 = arith.addf %p, %p : f32
+    linalg.yield %1 : f32
+  } -> tensor<8x4xf32>
+  return %s : tensor<8x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @batched(
+// CHECK:       linalg.batch_matmul
+func.func @batched(%a: tensor<2x8x16xf32>, %b: tensor<2x16x4xf32>, %z: tensor<2x8x4xf32>) -> tensor<2x8x4xf32> {
+  // expected-remark @below {{[coda-form-tile-ops] no gemm formed: no-common-space}}
+  %y = linalg.batch_matmul ins(%a, %b : tensor<2x8x16xf32>, tensor<2x16x4xf32>) outs(%z : tensor<2x8x4xf32>) -> tensor<2x8x4xf32>
+  return %y : tensor<2x8x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @mixed_types(
+// CHECK:       linalg.matmul
+func.func @mixed_types(%a: tensor<8x16xbf16>, %b: tensor<16x4xf32>, %z: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  // expected-remark @below {{[coda-form-tile-ops] no gemm formed: unsupported-type}}
+  %y = linalg.matmul ins(%a, %b : tensor<8x16xbf16>, tensor<16x4xf32>) outs(%z : tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %y : tensor<8x4xf32>
+}
+
+// -----
+
+// A gather may fail at run time: it stays behind the gemm.
+// CHECK-LABEL: func.func @impure_reader(
+// CHECK:       coda.gemm
+// CHECK:       linalg.generic
+// CHECK:         cf.assert
+#id = affine_map<(d0, d1) -> (d0, d1)>
+func.func @impure_reader(%a: tensor<8x16xf32>, %b: tensor<16x4xf32>, %e: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<8x4xf32>) -> tensor<8x4xf32>
+  %y = linalg.matmul ins(%a, %b : tensor<8x16xf32>, tensor<16x4xf32>) outs(%z : tensor<8x4xf32>) -> tensor<8x4xf32>
+  // expected-remark @below {{[coda-form-tile-ops] no map formed: side-effect-between}}
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<8x4xf32>) outs(%e : tensor<8x4xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %ok = arith.cmpf ogt, %p, %zero : f32
+    cf.assert %ok, "positive"
+    linalg.yield %p : f32
+  } -> tensor<8x4xf32>
+  return %s : tensor<8x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @strange_index(
+// CHECK:       coda.gemm
+// CHECK:       linalg.generic
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#diag = affine_map<(d0, d1) -> (d0 + d1, d1)>
+func.func @strange_index(%a: tensor<8x16xf32>, %b: tensor<16x4xf32>, %e: tensor<8x4xf32>, %e2: tensor<5x4xf32>) -> tensor<5x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<8x4xf32>) -> tensor<8x4xf32>
+  %y = linalg.matmul ins(%a, %b : tensor<8x16xf32>, tensor<16x4xf32>) outs(%z : tensor<8x4xf32>) -> tensor<8x4xf32>
+  // expected-remark @below {{[coda-form-tile-ops] no map formed: non-projected-map}}
+  %s = linalg.generic {indexing_maps = [#diag, #id], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<8x4xf32>) outs(%e2 : tensor<5x4xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    linalg.yield %p : f32
+  } -> tensor<5x4xf32>
+  return %s : tensor<5x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @product(
+// CHECK:       coda.gemm
+// CHECK:       linalg.generic
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+func.func @product(%a: tensor<8x16xf32>, %b: tensor<16x4xf32>, %e: tensor<8x4xf32>, %s0: tensor<8xf32>) -> tensor<8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<8x4xf32>) -> tensor<8x4xf32>
+  %y = linalg.matmul ins(%a, %b : tensor<8x16xf32>, tensor<16x4xf32>) outs(%z : tensor<8x4xf32>) -> tensor<8x4xf32>
+  // expected-remark @below {{[coda-form-tile-ops] no map formed: nonlinear-reader}}
+  %s = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%y : tensor<8x4xf32>) outs(%s0 : tensor<8xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %0 = arith.mulf %p, %o : f32
+    linalg.yield %0 : f32
+  } -> tensor<8xf32>
+  return %s : tensor<8xf32>
+}

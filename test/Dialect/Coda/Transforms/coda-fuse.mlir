@@ -1,0 +1,362 @@
+// RUN: coda-opt %s --pass-pipeline='builtin.module(func.func(coda-fuse),canonicalize,cse)' -split-input-file -verify-diagnostics | FileCheck %s
+
+// An epilogue and a statistic go into the gemm; both stores stay, since both are
+// read.
+// CHECK-LABEL: func.func @vertical(
+// CHECK-SAME:    %[[A:.*]]: tensor<8x16xf32>, %[[B:.*]]: tensor<4x16xf32>, %[[R:.*]]: tensor<8x4xf32>, %[[E:.*]]: tensor<8x4xf32>, %[[S0:.*]]: tensor<8xf32>
+// CHECK:       %[[X:.*]]:2 = coda.gemm
+// CHECK-NEXT:    acc(%[[A]][m, k] * %[[B]][n, k] :
+// CHECK-NEXT:    ins(%[[R]][m, n] :
+// CHECK-NEXT:    outs(%[[E]][m, n], fresh add %[[S0]][m] :
+// CHECK-NEXT:  ^bb0(%[[ACC:.*]]: f32, %[[RES:.*]]: f32):
+// CHECK-NEXT:    %[[SUM:.*]] = arith.addf %[[ACC]], %[[RES]]
+// CHECK-NEXT:    %[[SQ:.*]] = arith.mulf %[[SUM]], %[[SUM]]
+// CHECK-NEXT:    coda.yield %[[SUM]], %[[SQ]]
+// CHECK-NOT:   coda.map
+// CHECK:       return %[[X]]#0, %[[X]]#1
+func.func @vertical(%a: tensor<8x16xf32>, %b: tensor<4x16xf32>, %r: tensor<8x4xf32>, %e: tensor<8x4xf32>, %s0: tensor<8xf32>) -> (tensor<8x4xf32>, tensor<8xf32>) {
+  %y = coda.gemm acc(%a[m, k] * %b[n, k] : tensor<8x16xf32>, tensor<4x16xf32>) outs(%e[m, n] : tensor<8x4xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  %x = coda.map ins(%y[m, n], %r[m, n] : tensor<8x4xf32>, tensor<8x4xf32>) outs(%e[m, n] : tensor<8x4xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %0 = arith.addf %p, %q : f32
+    coda.yield %0 : f32
+  }
+  %s = coda.map ins(%x[m, n] : tensor<8x4xf32>) outs(fresh add %s0[m] : tensor<8xf32>) {
+  ^bb0(%p: f32):
+    %0 = arith.mulf %p, %p : f32
+    coda.yield %0 : f32
+  }
+  return %x, %s : tensor<8x4xf32>, tensor<8xf32>
+}
+
+// -----
+
+// A map that reads two gemms of one left factor: two accumulators, one k loop.
+// CHECK-LABEL: func.func @sibling(
+// CHECK-SAME:    %[[A:.*]]: tensor<8x16xf32>, %[[G:.*]]: tensor<4x16xf32>, %[[U:.*]]: tensor<4x16xf32>,
+// CHECK:       coda.gemm
+// CHECK-NEXT:    acc(%[[A]][m, k] * %[[U]][n, k], %[[A]][m, k] * %[[G]][n, k] :
+// CHECK:       ^bb0(%[[AU:.*]]: f32, %[[AG:.*]]: f32):
+// CHECK-NEXT:    %[[Y:.*]] = arith.divf %[[AG]], %[[AU]]
+// CHECK-NEXT:    coda.yield %[[Y]]
+// CHECK-NOT:   coda.gemm
+func.func @sibling(%a: tensor<8x16xf32>, %g: tensor<4x16xf32>, %u: tensor<4x16xf32>, %e: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %y = coda.gemm acc(%a[m, k] * %g[n, k] : tensor<8x16xf32>, tensor<4x16xf32>) outs(%e[m, n] : tensor<8x4xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  %z = coda.gemm acc(%a[m, k] * %u[n, k] : tensor<8x16xf32>, tensor<4x16xf32>) outs(%e[m, n] : tensor<8x4xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  %x = coda.map ins(%y[m, n], %z[m, n] : tensor<8x4xf32>, tensor<8x4xf32>) outs(%e[m, n] : tensor<8x4xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %0 = arith.divf %p, %q : f32
+    coda.yield %0 : f32
+  }
+  return %x : tensor<8x4xf32>
+}
+
+// -----
+
+// A row's factor is computed in the reader, from what the map loads.
+// CHECK-LABEL: func.func @clone(
+// CHECK-SAME:    %[[A:.*]]: tensor<8x16xf32>, %[[B:.*]]: tensor<4x16xf32>, %[[S:.*]]: tensor<8xf32>,
+// CHECK:       coda.gemm
+// CHECK-NEXT:    acc(%[[A]][m, k] * %[[B]][n, k] :
+// CHECK-NEXT:    ins(%[[S]][m] :
+// CHECK:       ^bb0(%[[ACC:.*]]: f32, %[[SM:.*]]: f32):
+// CHECK-NEXT:    %[[R:.*]] = math.rsqrt %[[SM]]
+// CHECK-NEXT:    %[[Y:.*]] = arith.mulf %[[ACC]], %[[R]]
+// CHECK-NEXT:    coda.yield %[[Y]]
+// CHECK-NOT:   coda.map
+func.func @clone(%a: tensor<8x16xf32>, %b: tensor<4x16xf32>, %s: tensor<8xf32>, %e: tensor<8x4xf32>, %r0: tensor<8xf32>) -> tensor<8x4xf32> {
+  %r = coda.map ins(%s[m] : tensor<8xf32>) outs(%r0[m] : tensor<8xf32>) {
+  ^bb0(%v: f32):
+    %0 = math.rsqrt %v : f32
+    coda.yield %0 : f32
+  }
+  %y = coda.gemm acc(%a[m, k] * %b[n, k] : tensor<8x16xf32>, tensor<4x16xf32>) outs(%e[m, n] : tensor<8x4xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  %x = coda.map ins(%y[m, n], %r[m] : tensor<8x4xf32>, tensor<8xf32>) outs(%e[m, n] : tensor<8x4xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %0 = arith.mulf %p, %q : f32
+    coda.yield %0 : f32
+  }
+  return %x : tensor<8x4xf32>
+}
+
+// -----
+
+// A reshape between the two refines the iteration space; the pair becomes a u
+// dim of the gemm; the transposed store stays in the map.
+// CHECK-LABEL: func.func @reshape_unroll(
+// CHECK-SAME:    %[[A:.*]]: tensor<8x16xf32>, %[[B:.*]]: tensor<12x16xf32>, %[[E2:.*]]: tensor<2x3x4x2x2xf32>
+// CHECK-DAG:   %[[A2:.*]] = tensor.expand_shape %[[A]] {{\[\[}}0, 1], [2]] output_shape [2, 4, 16]
+// CHECK-DAG:   %[[B2:.*]] = tensor.expand_shape %[[B]] {{\[\[}}0, 1, 2], [3]] output_shape [3, 2, 2, 16]
+// CHECK:       coda.gemm
+// CHECK-NEXT:    acc(%[[A2]][m0, m1, k] * %[[B2]][n0, u, n1, k] :
+// CHECK-NEXT:    outs(%[[E2]][m0, n0, m1, u, n1] :
+// CHECK-NEXT:  ^bb0(%[[X0:.*]]: f32, %[[X1:.*]]: f32):
+// CHECK-NEXT:    %[[Y0:.*]] = arith.subf %[[X0]], %[[X1]]
+// CHECK-NEXT:    %[[Y1:.*]] = arith.addf %[[X0]], %[[X1]]
+// CHECK-NEXT:    coda.yield %[[Y0]], %[[Y1]]
+func.func @reshape_unroll(%a: tensor<8x16xf32>, %b: tensor<12x16xf32>, %e2: tensor<2x3x4x2x2xf32>) -> tensor<2x3x4x2x2xf32> {
+  %e = tensor.empty() : tensor<8x12xf32>
+  %y = coda.gemm acc(%a[m, k] * %b[n, k] : tensor<8x16xf32>, tensor<12x16xf32>) outs(%e[m, n] : tensor<8x12xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  %v = tensor.expand_shape %y [[0, 1], [2, 3, 4]] output_shape [2, 4, 3, 2, 2] : tensor<8x12xf32> into tensor<2x4x3x2x2xf32>
+  %x = coda.map ins(%v[m0, m1, m2, u, n] : tensor<2x4x3x2x2xf32>) outs(%e2[m0, m2, m1, u, n] : tensor<2x3x4x2x2xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %0 = arith.subf %p, %q : f32
+    %1 = arith.addf %p, %q : f32
+    coda.yield %0, %1 : f32, f32
+  }
+  return %x : tensor<2x3x4x2x2xf32>
+}
+
+// -----
+
+// Slices of a gemm's result are gemms of slices of the weight.
+// CHECK-LABEL: func.func @slices(
+// CHECK-SAME:    %[[A:.*]]: tensor<8x16xf32>, %[[B:.*]]: tensor<12x16xf32>
+// CHECK-DAG:   %[[B0:.*]] = tensor.extract_slice %[[B]][0, 0] [8, 16] [1, 1]
+// CHECK-DAG:   %[[B1:.*]] = tensor.extract_slice %[[B]][8, 0] [4, 16] [1, 1]
+// CHECK-DAG:     acc(%[[A]][m, k] * %[[B0]][n, k] :
+// CHECK-DAG:     acc(%[[A]][m, k] * %[[B1]][n, k] :
+func.func @slices(%a: tensor<8x16xf32>, %b: tensor<12x16xf32>) -> (tensor<8x8xf32>, tensor<8x4xf32>) {
+  %e = tensor.empty() : tensor<8x12xf32>
+  %e0 = tensor.empty() : tensor<8x8xf32>
+  %e1 = tensor.empty() : tensor<8x4xf32>
+  %y = coda.gemm acc(%a[m, k] * %b[n, k] : tensor<8x16xf32>, tensor<12x16xf32>) outs(%e[m, n] : tensor<8x12xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  %s0 = tensor.extract_slice %y[0, 0] [8, 8] [1, 1] : tensor<8x12xf32> to tensor<8x8xf32>
+  %s1 = tensor.extract_slice %y[0, 8] [8, 4] [1, 1] : tensor<8x12xf32> to tensor<8x4xf32>
+  %p = coda.map ins(%s0[m, n] : tensor<8x8xf32>) outs(%e0[m, n] : tensor<8x8xf32>) {
+  ^bb0(%v: f32):
+    %0 = arith.negf %v : f32
+    coda.yield %0 : f32
+  }
+  %q = coda.map ins(%s1[m, n] : tensor<8x4xf32>) outs(%e1[m, n] : tensor<8x4xf32>) {
+  ^bb0(%v: f32):
+    %0 = math.exp %v : f32
+    coda.yield %0 : f32
+  }
+  return %p, %q : tensor<8x8xf32>, tensor<8x4xf32>
+}
+
+// -----
+
+// The whole row's sum is not known in the tile that makes it.
+// CHECK-LABEL: func.func @partial_sum(
+// CHECK:       coda.gemm
+// CHECK:       coda.map
+func.func @partial_sum(%a: tensor<8x16xf32>, %b: tensor<4x16xf32>, %e: tensor<8x4xf32>, %s0: tensor<8xf32>) -> tensor<8x4xf32> {
+  // expected-note @below {{because of this op}}
+  %x, %s = coda.gemm acc(%a[m, k] * %b[n, k] : tensor<8x16xf32>, tensor<4x16xf32>) outs(%e[m, n], fresh add %s0[m] : tensor<8x4xf32>, tensor<8xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c, %c : f32, f32
+  }
+  // expected-remark @below {{[coda-fuse] not fused with the producer: producer-partial-sum}}
+  %y = coda.map ins(%x[m, n], %s[m] : tensor<8x4xf32>, tensor<8xf32>) outs(%e[m, n] : tensor<8x4xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %0 = arith.divf %p, %q : f32
+    coda.yield %0 : f32
+  }
+  return %y : tensor<8x4xf32>
+}
+
+// -----
+
+// The map needs what a gemm outside of the pair makes of the producer's value.
+// CHECK-LABEL: func.func @cycle(
+func.func @cycle(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>, %e: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %x = coda.gemm acc(%a[m, k] * %b[n, k] : tensor<8x8xf32>, tensor<8x8xf32>) outs(%e[m, n] : tensor<8x8xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  %t = linalg.transpose ins(%x : tensor<8x8xf32>) outs(%e : tensor<8x8xf32>) permutation = [1, 0]
+  // expected-remark @below {{[coda-fuse] not fused with the producer: would-create-cycle}}
+  %y = coda.map ins(%x[m, n], %t[m, n] : tensor<8x8xf32>, tensor<8x8xf32>) outs(%e[m, n] : tensor<8x8xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %0 = arith.addf %p, %q : f32
+    coda.yield %0 : f32
+  }
+  return %y : tensor<8x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @broadcast(
+func.func @broadcast(%a: tensor<8x16xf32>, %b: tensor<4x16xf32>, %e: tensor<8x4xf32>, %e3: tensor<8x2x4xf32>) -> tensor<8x2x4xf32> {
+  // expected-note @below {{because of this op}}
+  %x = coda.gemm acc(%a[m, k] * %b[n, k] : tensor<8x16xf32>, tensor<4x16xf32>) outs(%e[m, n] : tensor<8x4xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  // expected-remark @below {{[coda-fuse] not fused with the producer: no-common-space}}
+  %y = coda.map ins(%x[m0, n] : tensor<8x4xf32>) outs(%e3[m0, m1, n] : tensor<8x2x4xf32>) {
+  ^bb0(%p: f32):
+    coda.yield %p : f32
+  }
+  return %y : tensor<8x2x4xf32>
+}
+
+// -----
+
+// Two loads of the producer at different points.
+// CHECK-LABEL: func.func @two_points(
+func.func @two_points(%a: tensor<8x16xf32>, %b: tensor<8x16xf32>, %e: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %x = coda.gemm acc(%a[m, k] * %b[n, k] : tensor<8x16xf32>, tensor<8x16xf32>) outs(%e[m, n] : tensor<8x8xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  // expected-remark @below {{[coda-fuse] not fused with the producer: non-projected-map}}
+  %y = coda.map ins(%x[m, n], %x[n, m] : tensor<8x8xf32>, tensor<8x8xf32>) outs(%e[m, n] : tensor<8x8xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %0 = arith.addf %p, %q : f32
+    coda.yield %0 : f32
+  }
+  return %y : tensor<8x8xf32>
+}
+
+// -----
+
+// Gemms of different left factors keep their own kernels: the reader joins one.
+// CHECK-LABEL: func.func @two_factors(
+// CHECK-SAME:    %[[A:.*]]: tensor<8x16xf32>, %[[A2:.*]]: tensor<8x16xf32>, %[[B:.*]]: tensor<4x16xf32>,
+// CHECK-DAG:       acc(%[[A]][m, k] * %[[B]][n, k] :
+// CHECK-DAG:       acc(%[[A2]][m, k] * %[[B]][n, k] :
+// CHECK-NOT:   coda.map
+func.func @two_factors(%a: tensor<8x16xf32>, %a2: tensor<8x16xf32>, %b: tensor<4x16xf32>, %e: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %y = coda.gemm acc(%a[m, k] * %b[n, k] : tensor<8x16xf32>, tensor<4x16xf32>) outs(%e[m, n] : tensor<8x4xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  %z = coda.gemm acc(%a2[m, k] * %b[n, k] : tensor<8x16xf32>, tensor<4x16xf32>) outs(%e[m, n] : tensor<8x4xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  %x = coda.map ins(%y[m, n], %z[m, n] : tensor<8x4xf32>, tensor<8x4xf32>) outs(%e[m, n] : tensor<8x4xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %0 = arith.addf %p, %q : f32
+    coda.yield %0 : f32
+  }
+  return %x : tensor<8x4xf32>
+}
+
+// -----
+
+// A pair of 16 points cannot be unrolled.
+// CHECK-LABEL: func.func @too_many_points(
+func.func @too_many_points(%a: tensor<8x16xf32>, %b: tensor<2x4x16xf32>, %e: tensor<8x2x4xf32>, %v: tensor<8x2x4x2xf32>) -> tensor<8x2x4x2xf32> {
+  %y = coda.map ins(%v[m, n0, u, n1] : tensor<8x2x4x2xf32>) outs(%v[m, n0, u, n1] : tensor<8x2x4x2xf32>) {
+  ^bb0(%p: f32, %q: f32, %r: f32, %s: f32):
+    %0 = arith.addf %p, %q : f32
+    coda.yield %0, %q, %r, %s : f32, f32, f32, f32
+  }
+  // expected-remark @below {{[coda-fuse] not fused with the producer: resource-bound}}
+  %x = coda.map ins(%y[m, u0, n0, u1] : tensor<8x2x4x2xf32>) outs(%v[m, u0, n0, u1] : tensor<8x2x4x2xf32>) {
+  ^bb0(%p: f32, %q: f32, %r: f32, %s: f32):
+    %0 = arith.addf %p, %q : f32
+    coda.yield %0, %q, %r, %s : f32, f32, f32, f32
+  }
+  return %x : tensor<8x2x4x2xf32>
+}
+
+// -----
+
+// A group reduction goes over the dim that the reader unrolls.
+// CHECK-LABEL: func.func @group(
+func.func @group(%v: tensor<8x4x2xf32>) -> tensor<8x4x2xf32> {
+  // expected-note @below {{because of this op}}
+  %y = coda.map ins(%v[m, n0, n1] : tensor<8x4x2xf32>) outs(%v[m, n0, n1] : tensor<8x4x2xf32>) {
+  ^bb0(%p: f32):
+    %g = coda.group_reduce add %p over [n1] : f32
+    %0 = arith.divf %p, %g : f32
+    coda.yield %0 : f32
+  }
+  // expected-remark @below {{[coda-fuse] not fused with the producer: dynamic-group}}
+  %x = coda.map ins(%y[m, n, u] : tensor<8x4x2xf32>) outs(%v[m, n, u] : tensor<8x4x2xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %0 = arith.addf %p, %q : f32
+    coda.yield %0, %q : f32, f32
+  }
+  return %x : tensor<8x4x2xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @crosses_region(
+func.func @crosses_region(%a: tensor<8x16xf32>, %b: tensor<4x16xf32>, %e: tensor<8x4xf32>, %p: i1) -> tensor<8x4xf32> {
+  // expected-note @below {{because of this op}}
+  %x = coda.gemm acc(%a[m, k] * %b[n, k] : tensor<8x16xf32>, tensor<4x16xf32>) outs(%e[m, n] : tensor<8x4xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  %r = scf.if %p -> tensor<8x4xf32> {
+    // expected-remark @below {{[coda-fuse] not fused with the producer: crosses-region}}
+    %y = coda.map ins(%x[m, n] : tensor<8x4xf32>) outs(%e[m, n] : tensor<8x4xf32>) {
+    ^bb0(%v: f32):
+      %0 = math.exp %v : f32
+      coda.yield %0 : f32
+    }
+    scf.yield %y : tensor<8x4xf32>
+  } else {
+    scf.yield %x : tensor<8x4xf32>
+  }
+  return %r : tensor<8x4xf32>
+}
+
+// -----
+
+// The logits are read as a whole, too: they are not cut.
+// CHECK-LABEL: func.func @slice_and_whole(
+func.func @slice_and_whole(%a: tensor<8x16xf32>, %b: tensor<12x16xf32>) -> (tensor<8x12xf32>, tensor<8x8xf32>) {
+  %e = tensor.empty() : tensor<8x12xf32>
+  %e0 = tensor.empty() : tensor<8x8xf32>
+  // expected-note @below {{because of this op}}
+  %y = coda.gemm acc(%a[m, k] * %b[n, k] : tensor<8x16xf32>, tensor<12x16xf32>) outs(%e[m, n] : tensor<8x12xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  %s0 = tensor.extract_slice %y[0, 0] [8, 8] [1, 1] : tensor<8x12xf32> to tensor<8x8xf32>
+  // expected-remark @below {{[coda-fuse] not fused with the producer: other-reader}}
+  %p = coda.map ins(%s0[m, n] : tensor<8x8xf32>) outs(%e0[m, n] : tensor<8x8xf32>) {
+  ^bb0(%v: f32):
+    %0 = arith.negf %v : f32
+    coda.yield %0 : f32
+  }
+  return %y, %p : tensor<8x12xf32>, tensor<8x8xf32>
+}
+
+// -----
+
+// The sum over all columns would be lost if the columns were cut.
+// CHECK-LABEL: func.func @slice_of_sum(
+func.func @slice_of_sum(%a: tensor<8x16xf32>, %b: tensor<12x16xf32>, %q0: tensor<8xf32>) -> (tensor<8xf32>, tensor<8x8xf32>) {
+  %e = tensor.empty() : tensor<8x12xf32>
+  %e0 = tensor.empty() : tensor<8x8xf32>
+  // expected-note @below {{because of this op}}
+  %y, %q = coda.gemm acc(%a[m, k] * %b[n, k] : tensor<8x16xf32>, tensor<12x16xf32>) outs(%e[m, n], fresh add %q0[m] : tensor<8x12xf32>, tensor<8xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c, %c : f32, f32
+  }
+  %s0 = tensor.extract_slice %y[0, 0] [8, 8] [1, 1] : tensor<8x12xf32> to tensor<8x8xf32>
+  // expected-remark @below {{[coda-fuse] not fused with the producer: reduction-not-whole}}
+  %p = coda.map ins(%s0[m, n] : tensor<8x8xf32>) outs(%e0[m, n] : tensor<8x8xf32>) {
+  ^bb0(%v: f32):
+    %0 = arith.negf %v : f32
+    coda.yield %0 : f32
+  }
+  return %q, %p : tensor<8xf32>, tensor<8x8xf32>
+}
