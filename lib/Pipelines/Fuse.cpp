@@ -27,6 +27,10 @@ void coda::buildFusePipeline(OpPassManager &pm,
   cleanUp();
   pm.addNestedPass<func::FuncOp>(createNormalizePass());
   cleanUp();
+  RaisePassOptions raise;
+  raise.strict = options.strict;
+  pm.addNestedPass<func::FuncOp>(createRaisePass(raise));
+  cleanUp();
   CommutePassOptions commute;
   commute.strict = options.strict;
   commute.allowF16Range = options.allowF16Range;

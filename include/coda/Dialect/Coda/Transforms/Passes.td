@@ -76,6 +76,42 @@ def NormalizePass : InterfacePass<"coda-normalize", "FunctionOpInterface"> {
                            "math::MathDialect", "tensor::TensorDialect"];
 }
 
+def RaisePass : InterfacePass<"coda-raise", "FunctionOpInterface"> {
+  let summary = "Recognise the operators of models in linalg";
+  let description = [{
+    NON-NUMERIC-PRESERVING unless `strict` is set: a raised op rounds once, to
+    its result type, whatever was rounded on the way.
+
+    Expects the form that `coda-normalize` gives. Every elementwise result is
+    read as an expression over elements of other tensors, through views, slices,
+    concatenations and gathers; where it is `coda.rms_norm`, `coda.glu` or
+    `coda.rope` of existing tensors or views of them, the op takes its place.
+    The last op of a pattern is its root: values on the way that have other
+    readers stay.
+
+    What resembles an op but is not gets a remark with a reason of the closed
+    list, e.g. `not raised to rms_norm: reduction-not-whole`.
+
+    ```mlir
+    %ss = linalg.generic {iterator_types = ["parallel", "reduction"]} ins(%x) outs(%z) {x * x + out}
+    %h = linalg.generic {iterator_types = ["parallel", "parallel"]} ins(%x, %ss, %w) outs(%e) {x * rsqrt(ss / N + eps) * w}
+    ```
+    ==>
+    ```mlir
+    %h = coda.rms_norm %x weight(%w : tensor<4xf32>) eps 1.0e-05 : tensor<8x4xf32> -> tensor<8x4xf32>
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect", "coda::CodaDialect",
+                           "linalg::LinalgDialect", "tensor::TensorDialect"];
+  let options = [
+    Option<"strict", "strict", "bool", "false",
+           "Raise only what the op computes bit for bit">
+  ];
+  let statistics = [
+    Statistic<"numRmsNorm", "num-rms-norm", "values raised to coda.rms_norm">,
+    Statistic<"numGlu", "num-glu", "values raised to coda.glu">,
+    Statistic<"numRope", "num-rope", "values raised to coda.rope">
+
 def CommutePass : InterfacePass<"coda-commute", "FunctionOpInterface"> {
   let summary = "Move row scales behind the contractions that read them";
   let description = [{

@@ -1,0 +1,114 @@
+//===- Raise.h - What the matchers of coda-raise share -*- C++ -*--------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CODA_LIB_DIALECT_CODA_TRANSFORMS_RAISE_H
+#define CODA_LIB_DIALECT_CODA_TRANSFORMS_RAISE_H
+
+#include "coda/Dialect/Coda/Analysis/ExpressionGraph.h"
+#include "coda/Dialect/Coda/IR/CodaOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Dominance.h"
+#include "llvm/ADT/DenseSet.h"
+
+#include <optional>
+#include <set>
+
+namespace mlir::coda {
+
+/// A product of factors, looked at through casts; `numerator` and `denominator`
+/// hold the factors with their casts, `nodes` every product on the way.
+struct Product {
+  double coefficient = 1.0;
+  SmallVector<const Expr *> numerator, denominator, nodes;
+};
+
+/// A sum of terms, looked at through casts.
+struct Sum {
+  double constant = 0.0;
+  SmallVector<std::pair<bool, const Expr *>> terms; ///< (negated, term)
+};
+
+/// How a view of an existing tensor gives a tensor over some dims of a target
+/// space, with no computation.
+struct ViewPlan {
+  Value source;
+  /// The part of the source that is seen; empty: all of it.
+  SmallVector<int64_t> offsets, sizes, strides;
+  /// Source dims that become one; each group becomes `digits` of the target.
+  SmallVector<SmallVector<int64_t>> groups;
+  SmallVector<SmallVector<unsigned>> digits;
+  /// The target dims that the view has, in the order of the source.
+  SmallVector<unsigned> order;
+};
+
+/// State of one run on one function.
+class RaiseContext {
+public:
+  RaiseContext(ExpressionGraph &graph, DominanceInfo &dominance, bool strict)
+      : graph(graph), space(graph.getIndexSpace()), strict(strict),
+        dominance(dominance) {}
+
+  ExpressionGraph &graph;
+  IndexSpace &space;
+  /// Keep every rounding and every order of operations.
+  const bool strict;
+  /// Row statistics that an op raised before holds.
+  llvm::DenseSet<const Expr *> raisedStatistics;
+
+  /// The identity indices of a tensor of this shape.
+  SmallVector<AffineExpr> getDims(ArrayRef<int64_t> shape);
+
+  /// Remarks, once per candidate `key`, that `op` was not raised.
+  void refuse(Operation *op, StringRef target, FusionReason reason,
+              const Twine &detail, const Expr *key);
+
+  /// Existing tensors with an element equal to `expr` (through casts: widening
+  /// always, rounding if not strict) that dominate `user`; the preferred first.
+  SmallVector<TensorElement> getSources(const Expr *expr, Operation *user);
+
+  /// How a view of `element` gives a tensor indexed by `target`, whose dims have
+  /// the extents `shape`; dims that the element does not depend on are missing.
+  std::optional<ViewPlan> planView(const TensorElement &element,
+                                   ArrayRef<AffineExpr> target,
+                                   ArrayRef<int64_t> shape);
+
+  /// Builds the view over the target dims `keep` (ascending): those of the plan
+  /// and any of extent 1.
+  Value buildView(OpBuilder &b, Location loc, const ViewPlan &plan,
+                  ArrayRef<unsigned> keep, ArrayRef<int64_t> shape);
+
+  /// The view of all target dims that is `expr`; null if there is none.
+  Value findTensor(OpBuilder &b, Operation *user, const Expr *expr,
+                   ArrayRef<AffineExpr> target, ArrayRef<int64_t> shape);
+
+private:
+  DominanceInfo &dominance;
+  std::set<std::pair<const Expr *, std::string>> refused;
+};
+
+/// Looks through casts between float types.
+const Expr *stripCasts(const Expr *expr);
+std::optional<double> getFloatConstant(const Expr *expr);
+Product flattenProduct(const Expr *expr);
+Sum flattenSum(const Expr *expr);
+/// Removes the factors `part` from `from`, equal up to roundings.
+bool removeFactors(SmallVectorImpl<const Expr *> &from,
+                   ArrayRef<const Expr *> part);
+/// The node of `product` that is the product of `factors` alone; null if none.
+const Expr *findFactor(const Product &product, ArrayRef<const Expr *> factors);
+/// Whether `number` is `expected` up to a relative `tolerance`.
+bool isNear(double number, double expected, double tolerance);
+
+/// One op, one matcher: what `root` becomes, or null. The matcher creates ops
+/// before `root`, and only if it succeeds.
+Value raiseToRmsNorm(RaiseContext &context, OpBuilder &b, OpResult root);
+Value raiseToGlu(RaiseContext &context, OpBuilder &b, OpResult root);
+Value raiseToRope(RaiseContext &context, OpBuilder &b, OpResult root);
+
+} // namespace mlir::coda
+
+#endif // CODA_LIB_DIALECT_CODA_TRANSFORMS_RAISE_H
