@@ -111,6 +111,8 @@ def RaisePass : InterfacePass<"coda-raise", "FunctionOpInterface"> {
     Statistic<"numRmsNorm", "num-rms-norm", "values raised to coda.rms_norm">,
     Statistic<"numGlu", "num-glu", "values raised to coda.glu">,
     Statistic<"numRope", "num-rope", "values raised to coda.rope">
+  ];
+}
 
 def CommutePass : InterfacePass<"coda-commute", "FunctionOpInterface"> {
   let summary = "Move row scales behind the contractions that read them";
