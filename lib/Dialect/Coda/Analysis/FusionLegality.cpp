@@ -321,76 +321,114 @@ static bool isWholeDynamicDim(tensor::ExtractSliceOp slice, int64_t d) {
          dim.getConstantIndex() == d;
 }
 
-/// Whether all readers of `value` are slices of one dim; gives that dim.
-static FailureOr<unsigned> getSlicedDim(Value value) {
-  std::optional<unsigned> dim;
-  auto type = cast<RankedTensorType>(value.getType());
-  for (Operation *reader : value.getUsers()) {
-    auto slice = dyn_cast<tensor::ExtractSliceOp>(reader);
-    if (!slice || slice.getType().getRank() != type.getRank())
+/// The part of a domain dim that `slice` takes of a result of a tile op.
+struct DimPart {
+  unsigned dim;
+  int64_t offset, size;
+};
+
+/// The part that `slice` takes, if it cuts one dim at static places.
+static FailureOr<DimPart> getPart(tensor::ExtractSliceOp slice,
+                                  AffineMap storeMap) {
+  auto type = slice.getSourceType();
+  std::optional<DimPart> part;
+  if (slice.getType().getRank() != type.getRank())
+    return failure();
+  for (int64_t d = 0; d < type.getRank(); ++d) {
+    if (slice.getStaticStrides()[d] != 1)
       return failure();
-    for (int64_t d = 0; d < type.getRank(); ++d) {
-      if (slice.getStaticStrides()[d] != 1)
+    if (type.isDynamicDim(d)) {
+      if (slice.getStaticOffsets()[d] != 0 || !isWholeDynamicDim(slice, d))
         return failure();
-      bool whole = slice.getStaticOffsets()[d] == 0 &&
-                   (slice.getStaticSizes()[d] == type.getDimSize(d) ||
-                    type.isDynamicDim(d));
-      if (whole && type.isDynamicDim(d) && !isWholeDynamicDim(slice, d))
-        return failure();
-      if (whole)
-        continue;
-      if (ShapedType::isDynamic(slice.getStaticOffsets()[d]) ||
-          ShapedType::isDynamic(slice.getStaticSizes()[d]) ||
-          (dim && *dim != d))
-        return failure();
-      dim = d;
+      continue;
+    }
+    int64_t offset = slice.getStaticOffsets()[d];
+    int64_t size = slice.getStaticSizes()[d];
+    if (offset == 0 && size == type.getDimSize(d))
+      continue;
+    if (part || ShapedType::isDynamic(offset) || ShapedType::isDynamic(size))
+      return failure();
+    part = DimPart{storeMap.getDimPosition(d), offset, size};
+  }
+  if (!part)
+    return failure();
+  return *part;
+}
+
+/// Plans a gemm for each part of the columns that readers take: every reader
+/// of every result takes a part of one n dim, and parts do not overlap, so that
+/// no column is computed twice.
+static LogicalResult planSlices(TileOpInterface producer, JoinPlan &plan,
+                                Refusal &refusal) {
+  for (unsigned o = 0; o < producer.getOutputs().size(); ++o) {
+    if (producer.getCombiner(o))
+      return refuse(refusal, FusionReason::ReductionNotWhole, producer,
+                    "a reduction goes over the columns to be cut");
+    for (Operation *reader : producer->getResult(o).getUsers()) {
+      auto slice = dyn_cast<tensor::ExtractSliceOp>(reader);
+      FailureOr<DimPart> part = failure();
+      if (slice)
+        part = getPart(slice, producer.getOutputMap(o));
+      if (failed(part) || producer.getDimKind(part->dim) != DimKind::n ||
+          (!plan.parts.empty() && plan.slicedDim != part->dim))
+        return refuse(refusal, FusionReason::OtherReader, reader,
+                      "the result is not read through slices of its columns "
+                      "only");
+      plan.slicedDim = part->dim;
+      plan.parts.insert({part->offset, part->size});
     }
   }
-  if (!dim)
-    return failure();
-  return *dim;
+  int64_t end = 0;
+  for (auto [offset, size] : plan.parts) {
+    if (offset < end)
+      return refuse(refusal, FusionReason::OtherReader, producer,
+                    "slices of the result overlap");
+    end = offset + size;
+  }
+  for (Operation &inner : producer.getBody().front().without_terminator()) {
+    auto index = dyn_cast<IndexOp>(inner);
+    if (isa<GroupReduceOp>(inner) ||
+        (index && producer.getDimPosition(index.getDim().getKind(),
+                                          index.getDim().getIndex()) ==
+                      plan.slicedDim))
+      return refuse(refusal, FusionReason::NoCommonSpace, producer,
+                    "the region uses the index of the columns to be cut");
+  }
+  return success();
 }
 
 LogicalResult coda::planJoin(TileOpInterface consumer, unsigned input,
                              JoinPlan &plan, Refusal &refusal) {
   plan = JoinPlan();
   Value value = consumer.getInputs()[input];
+  // Views between the two, from the consumer's to the producer's.
+  SmallVector<Operation *> views;
   Operation *def = value.getDefiningOp();
-  if (!def)
-    return success();
-
-  // Views between the two.
-  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(def)) {
-    plan.producer = expand.getSrc().getDefiningOp<TileOpInterface>();
-    plan.kind = JoinKind::SplitProducer;
-    return success();
+  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+                         tensor::ExtractSliceOp>(def)) {
+    views.push_back(def);
+    def = def->getOperand(0).getDefiningOp();
   }
-  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(def)) {
-    plan.producer = collapse.getSrc().getDefiningOp<TileOpInterface>();
-    plan.kind = JoinKind::SplitConsumer;
-    return success();
-  }
-  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(def)) {
-    auto producer = slice.getSource().getDefiningOp<TileOpInterface>();
-    if (!producer || !producer.getNumProducts())
-      return success();
-    plan.producer = producer;
-    plan.kind = JoinKind::Slice;
-    FailureOr<unsigned> dim = getSlicedDim(slice.getSource());
-    if (failed(dim))
-      return refuse(refusal, FusionReason::OtherReader, producer,
-                    "the result is not read through slices of one dim only");
-    for (unsigned o = 0; o < producer.getOutputs().size(); ++o)
-      if (producer.getCombiner(o))
-        return refuse(refusal, FusionReason::ReductionNotWhole, producer,
-                      "a reduction goes over the columns to be cut");
-    return success();
-  }
-
-  auto producer = dyn_cast<TileOpInterface>(def);
+  auto producer = dyn_cast_or_null<TileOpInterface>(def);
   if (!producer)
     return success();
   plan.producer = producer;
+  if (!views.empty()) {
+    plan.view = views.back();
+    if (isa<tensor::ExtractSliceOp>(plan.view)) {
+      plan.kind = JoinKind::Slice;
+      return planSlices(producer, plan, refusal);
+    }
+    if (isa<tensor::ExpandShapeOp>(plan.view)) {
+      plan.kind = JoinKind::SplitProducer;
+      return success();
+    }
+    plan.kind = JoinKind::SplitConsumer;
+    if (views.size() > 1)
+      return refuse(refusal, FusionReason::NonProjectedMap, consumer,
+                    "the reshapes between the two mix dims");
+    return success();
+  }
   unsigned output = cast<OpResult>(value).getResultNumber();
   if (producer->getBlock() != consumer->getBlock())
     return refuse(refusal, FusionReason::CrossesRegion, producer,

@@ -62,9 +62,9 @@ private:
   bool joinOne(Block &block);
   /// Carries out `plan`; false if it turns out not to apply.
   bool join(TileOpInterface consumer, unsigned input, JoinPlan &plan);
-  bool splitProducer(TileOpInterface consumer, unsigned input);
+  bool splitProducer(const JoinPlan &plan);
   bool splitConsumer(TileOpInterface consumer, unsigned input);
-  bool slice(TileOpInterface producer, Value value);
+  bool slice(const JoinPlan &plan);
   void reportRefusals(Block &block);
 };
 } // namespace
@@ -116,22 +116,18 @@ bool FusePass::join(TileOpInterface consumer, unsigned input, JoinPlan &plan) {
     unrollDim(rewriter, plan.unrolled, plan.unrolledDim);
     return true;
   case JoinKind::SplitProducer:
-    return splitProducer(consumer, input);
+    return splitProducer(plan);
   case JoinKind::SplitConsumer:
     return splitConsumer(consumer, input);
   case JoinKind::Slice:
-    return slice(plan.producer,
-                 consumer.getInputs()[input]
-                     .getDefiningOp<tensor::ExtractSliceOp>()
-                     .getSource());
+    return slice(plan);
   }
   llvm_unreachable("all kinds handled");
 }
 
-bool FusePass::splitProducer(TileOpInterface consumer, unsigned input) {
-  auto expand =
-      consumer.getInputs()[input].getDefiningOp<tensor::ExpandShapeOp>();
-  auto producer = expand.getSrc().getDefiningOp<TileOpInterface>();
+bool FusePass::splitProducer(const JoinPlan &plan) {
+  auto expand = cast<tensor::ExpandShapeOp>(plan.view);
+  TileOpInterface producer = plan.producer;
   unsigned output = cast<OpResult>(expand.getSrc()).getResultNumber();
   DimSplit split;
   SmallVector<OpFoldResult> sizes = expand.getMixedOutputShape();
@@ -177,43 +173,23 @@ bool FusePass::splitConsumer(TileOpInterface consumer, unsigned input) {
       rewriter, consumer, 2 * consumer.getNumProducts() + input, split));
 }
 
-bool FusePass::slice(TileOpInterface producer, Value value) {
-  // Every reader is a slice of one dim (planJoin): one gemm for each.
-  unsigned output = cast<OpResult>(value).getResultNumber();
-  auto type = cast<RankedTensorType>(value.getType());
-  for (auto [o, result] : llvm::enumerate(producer->getResults()))
-    if (o != output && !result.use_empty())
-      return false;
+bool FusePass::slice(const JoinPlan &plan) {
   IRRewriter rewriter(&getContext());
+  TileOpInterface producer = plan.producer;
   rewriter.setInsertionPoint(producer);
-  int64_t total = 0;
-  struct Part {
-    tensor::ExtractSliceOp slice;
-    unsigned dim;
-    int64_t offset, size;
-  };
-  SmallVector<Part> parts;
-  for (Operation *reader : value.getUsers()) {
-    auto part = cast<tensor::ExtractSliceOp>(reader);
-    for (int64_t d = 0; d < type.getRank(); ++d)
-      if (part.getStaticSizes()[d] != type.getDimSize(d) &&
-          !ShapedType::isDynamic(part.getStaticSizes()[d])) {
-        parts.push_back({part, producer.getOutputMap(output).getDimPosition(d),
-                         part.getStaticOffsets()[d],
-                         part.getStaticSizes()[d]});
-        total += part.getStaticSizes()[d];
+  for (auto [offset, size] : plan.parts) {
+    TileOpInterface part =
+        sliceTileOp(rewriter, producer, plan.slicedDim, offset, size);
+    for (auto [o, result] : llvm::enumerate(producer->getResults())) {
+      unsigned r = *producer.getOutputMap(o).getResultPosition(
+          rewriter.getAffineDimExpr(plan.slicedDim));
+      for (Operation *reader : llvm::make_early_inc_range(result.getUsers())) {
+        auto taken = cast<tensor::ExtractSliceOp>(reader);
+        if (taken.getStaticOffsets()[r] == offset &&
+            taken.getStaticSizes()[r] == size)
+          rewriter.replaceOp(taken, part->getResult(o));
       }
-  }
-  // Overlapping slices would compute columns twice; a row's slice leaves the
-  // weight whole.
-  for (const Part &part : parts)
-    if (producer.getDimKind(part.dim) != DimKind::n ||
-        total > producer.getStaticExtents()[part.dim])
-      return false;
-  for (const Part &part : parts) {
-    TileOpInterface gemm = sliceTileOp(rewriter, producer, part.dim,
-                                       part.offset, part.size);
-    rewriter.replaceOp(part.slice, gemm->getResult(output));
+    }
   }
   rewriter.eraseOp(producer);
   return true;

@@ -184,25 +184,14 @@ struct FoldTransposedResult : OpRewritePattern<TransposeOpTy> {
   }
 };
 
-/// A transpose that moves unit dims only is a reshape: as a generic, folding
-/// of unit dims erases it.
+/// A transpose of a tensor with unit dims as a generic, which folding of unit
+/// dims makes smaller or, where nothing else moves, erases.
 struct GeneralizeUnitTranspose : OpRewritePattern<linalg::TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(linalg::TransposeOp op,
                                 PatternRewriter &rewriter) const override {
-    auto type = cast<RankedTensorType>(op.getInput().getType());
-    int64_t last = -1;
-    bool hasUnit = false;
-    for (int64_t d : op.getPermutation()) {
-      if (type.getDimSize(d) == 1) {
-        hasUnit = true;
-        continue;
-      }
-      if (d < last)
-        return failure();
-      last = d;
-    }
-    if (!hasUnit)
+    if (!llvm::is_contained(
+            cast<RankedTensorType>(op.getInput().getType()).getShape(), 1))
       return failure();
     return linalg::generalizeNamedOp(rewriter, op);
   }

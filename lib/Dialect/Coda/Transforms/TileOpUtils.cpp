@@ -711,11 +711,13 @@ void coda::dropRoundings(RewriterBase &rewriter, TileOpInterface op) {
     if (trunc && trunc.getIn().getType() == ext.getType())
       rewriter.replaceOp(ext, trunc.getIn());
   }
-  // Casts that nothing reads any more.
-  for (Operation &inner : llvm::make_early_inc_range(
-           llvm::reverse(op.getBody().front().without_terminator())))
-    if (isOpTriviallyDead(&inner))
-      rewriter.eraseOp(&inner);
+  // Casts that nothing reads any more, last first.
+  SmallVector<Operation *> ops;
+  for (Operation &inner : op.getBody().front().without_terminator())
+    ops.push_back(&inner);
+  for (Operation *inner : llvm::reverse(ops))
+    if (isOpTriviallyDead(inner))
+      rewriter.eraseOp(inner);
 }
 
 static bool isNarrowFloat(Type type) { return type.isF16() || type.isBF16(); }

@@ -13,6 +13,8 @@
 
 #include "coda/Dialect/Coda/IR/CodaOps.h"
 
+#include <set>
+
 namespace mlir::coda {
 
 /// Why a rewrite is refused: the reason, the op in its way, and what is wrong.
@@ -58,11 +60,16 @@ enum class JoinKind {
 struct JoinPlan {
   JoinKind kind = JoinKind::Merge;
   TileOpInterface producer;
+  /// The view of the producer's result that stands in the way, if any.
+  Operation *view = nullptr;
   /// Merge: consumer dim -> producer dim, -1 if the consumer's alone.
   SmallVector<int> consumerToProducer;
   /// Unroll: the op and its dim.
   TileOpInterface unrolled;
   unsigned unrolledDim = 0;
+  /// Slice: the producer's dim that is cut and the parts, (offset, size).
+  unsigned slicedDim = 0;
+  std::set<std::pair<int64_t, int64_t>> parts;
 };
 
 /// Plans how input `input` of `consumer` is joined with the tile op that makes
