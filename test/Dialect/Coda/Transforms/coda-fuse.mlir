@@ -124,7 +124,8 @@ func.func @reshape_unroll(%a: tensor<8x16xf32>, %b: tensor<12x16xf32>, %e2: tens
 
 // -----
 
-// Slices of a gemm's result are gemms of slices of the weight.
+// Slices of a gemm's result are gemms of slices of the weight, also where a
+// reshape stands between the slice and its reader.
 // CHECK-LABEL: func.func @slices(
 // CHECK-SAME:    %[[A:.*]]: tensor<8x16xf32>, %[[B:.*]]: tensor<12x16xf32>
 // CHECK-DAG:   %[[B0:.*]] = tensor.extract_slice %[[B]][0, 0] [8, 16] [1, 1]
@@ -324,7 +325,6 @@ func.func @crosses_region(%a: tensor<8x16xf32>, %b: tensor<4x16xf32>, %e: tensor
 func.func @slice_and_whole(%a: tensor<8x16xf32>, %b: tensor<12x16xf32>) -> (tensor<8x12xf32>, tensor<8x8xf32>) {
   %e = tensor.empty() : tensor<8x12xf32>
   %e0 = tensor.empty() : tensor<8x8xf32>
-  // expected-note @below {{because of this op}}
   %y = coda.gemm acc(%a[m, k] * %b[n, k] : tensor<8x16xf32>, tensor<12x16xf32>) outs(%e[m, n] : tensor<8x12xf32>) {
   ^bb0(%c: f32):
     coda.yield %c : f32
@@ -336,6 +336,7 @@ func.func @slice_and_whole(%a: tensor<8x16xf32>, %b: tensor<12x16xf32>) -> (tens
     %0 = arith.negf %v : f32
     coda.yield %0 : f32
   }
+  // expected-note @below {{because of this op}}
   return %y, %p : tensor<8x12xf32>, tensor<8x8xf32>
 }
 
