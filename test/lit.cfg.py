@@ -77,6 +77,9 @@ llvm_config.with_environment("FILECHECK_OPTS", "-enable-var-scope")
 llvm_config.use_default_substitutions()
 
 # Before lit's own, whose %python is the one that runs lit.
+config.substitutions.append(
+    ("%graphs", os.path.join(config.test_source_root, "Graphs"))
+)
 config.substitutions[:0] = [
     ("%python", '"%s"' % config.python_executable),
     ("%coda_src_root", config.coda_src_root),

@@ -25,6 +25,44 @@ namespace mlir::coda {
 using namespace mlir;
 using namespace mlir::coda;
 
+/// `factor`, which has one dim per scaled dim, reshaped as `reader` reshapes
+/// these dims.
+static Value reshapeFactor(RewriterBase &rewriter, Value factor,
+                           ArrayRef<int64_t> dims, Operation *reader) {
+  bool isExpand = isa<tensor::ExpandShapeOp>(reader);
+  SmallVector<ReassociationIndices> groups =
+      isExpand
+          ? cast<tensor::ExpandShapeOp>(reader).getReassociationIndices()
+          : cast<tensor::CollapseShapeOp>(reader).getReassociationIndices();
+  SmallVector<OpFoldResult> readerSizes;
+  if (isExpand)
+    readerSizes = cast<tensor::ExpandShapeOp>(reader).getMixedOutputShape();
+  SmallVector<ReassociationIndices> own;
+  SmallVector<OpFoldResult> sizes;
+  int64_t next = 0;
+  for (auto [g, group] : llvm::enumerate(groups)) {
+    if (!llvm::is_contained(dims, isExpand ? static_cast<int64_t>(g)
+                                           : group.front()))
+      continue;
+    ReassociationIndices &indices = own.emplace_back();
+    for (int64_t d : group) {
+      indices.push_back(next++);
+      if (isExpand)
+        sizes.push_back(readerSizes[d]);
+    }
+  }
+  Location loc = reader->getLoc();
+  auto type = cast<RankedTensorType>(factor.getType());
+  if (!isExpand)
+    return tensor::CollapseShapeOp::create(rewriter, loc, factor, own);
+  SmallVector<int64_t> shape;
+  for (OpFoldResult size : sizes)
+    shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
+  return tensor::ExpandShapeOp::create(
+      rewriter, loc, RankedTensorType::get(shape, type.getElementType()),
+      factor, own, sizes);
+}
+
 /// Moves `scale` behind `use`, one of its readers: reader(v o r) becomes
 /// reader(v) o r. Returns the new scale.
 static ScaleOp sinkThrough(RewriterBase &rewriter, ScaleOp scale,
@@ -40,6 +78,8 @@ static ScaleOp sinkThrough(RewriterBase &rewriter, ScaleOp scale,
   unscaled->setOperand(use.getOperandNumber(), scale.getValue());
   // The dims of a scale ascend; a transposed result permutes the factor's.
   Value factor = scale.getFactor();
+  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(reader))
+    factor = reshapeFactor(rewriter, factor, scale.getDims(), reader);
   SmallVector<int64_t> order =
       llvm::to_vector(llvm::seq<int64_t>(0, dims.size()));
   llvm::sort(order, [&](int64_t a, int64_t b) { return dims[a] < dims[b]; });

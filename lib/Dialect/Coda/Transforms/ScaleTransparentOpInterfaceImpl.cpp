@@ -90,7 +90,8 @@ struct TransposeModel
   }
 };
 
-/// A reshape that keeps the scaled dims whole.
+/// A reshape after which the scaled dims are dims of their own: a scaled dim may
+/// be split, and scaled dims may be merged with each other, not with others.
 template <typename OpTy, bool isExpand>
 struct ReshapeModel
     : public ScaleTransparentOpInterface::ExternalModel<
@@ -98,25 +99,27 @@ struct ReshapeModel
   FailureOr<SmallVector<int64_t>>
   getScaledResultDims(Operation *op, OpOperand &operand, ArrayRef<int64_t> dims,
                       bool, FusionReason &culprit) const {
-    culprit = FusionReason::NonProjectedMap;
-    auto groups = cast<OpTy>(op).getReassociationIndices();
-    SmallVector<int64_t> result;
+    culprit = FusionReason::NonlinearReader;
     if (operand.getOperandNumber() != 0)
       return failure();
-    for (int64_t d : dims) {
-      bool kept = false;
-      for (auto [g, group] : llvm::enumerate(groups)) {
-        if (group.size() != 1)
-          continue;
-        int64_t source = isExpand ? static_cast<int64_t>(g) : group[0];
-        int64_t target = isExpand ? group[0] : static_cast<int64_t>(g);
-        if (source != d)
-          continue;
-        result.push_back(target);
-        kept = true;
+    SmallVector<int64_t> result;
+    for (auto [g, group] :
+         llvm::enumerate(cast<OpTy>(op).getReassociationIndices())) {
+      if (isExpand) {
+        if (llvm::is_contained(dims, static_cast<int64_t>(g)))
+          llvm::append_range(result, group);
+        continue;
       }
-      if (!kept)
+      int64_t scaled = llvm::count_if(
+          group, [&](int64_t d) { return llvm::is_contained(dims, d); });
+      if (scaled == 0)
+        continue;
+      if (scaled != static_cast<int64_t>(group.size())) {
+        // The merged dim has the scale as a part of it.
+        culprit = FusionReason::ContractsScaledDim;
         return failure();
+      }
+      result.push_back(g);
     }
     return result;
   }

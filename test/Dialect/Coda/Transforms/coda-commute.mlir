@@ -143,3 +143,41 @@ func.func @f16_range(%x: tensor<8x4xf16>, %v: tensor<4x2xf16>, %e: tensor<8x2xf3
   %y = linalg.matmul ins(%h, %v : tensor<8x4xf16>, tensor<4x2xf16>) outs(%z : tensor<8x2xf32>) -> tensor<8x2xf32>
   return %y : tensor<8x2xf32>
 }
+
+// -----
+
+// A reshape of the rows reshapes the factor with them.
+// CHECK-LABEL: func.func @reshaped_rows(
+// CHECK:       %[[S:.*]] = coda.map
+// CHECK-NEXT:    ins(%{{.*}}[m0, m1, n] : tensor<2x4x4xf32>)
+// CHECK:       %[[R:.*]] = coda.map
+// CHECK-NEXT:    ins(%[[S]][m0, m1] : tensor<2x4xf32>)
+// CHECK:         math.rsqrt
+// CHECK-DAG:   %[[RC:.*]] = tensor.collapse_shape %[[R]] {{\[\[}}0, 1]]
+// CHECK-DAG:   %[[XC:.*]] = tensor.collapse_shape %{{.*}} {{\[\[}}0, 1], [2]]
+// CHECK:       %[[P:.*]] = linalg.matmul ins(%[[XC]],
+// CHECK:       coda.scale %[[P]], %[[RC]] along [0]
+func.func @reshaped_rows(%x: tensor<2x4x4xf32>, %v: tensor<4x2xf32>, %e: tensor<8x2xf32>) -> tensor<8x2xf32> {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<8x2xf32>) -> tensor<8x2xf32>
+  %h = coda.rms_norm %x eps 1.0e-05 : tensor<2x4x4xf32> -> tensor<2x4x4xf32>
+  %c = tensor.collapse_shape %h [[0, 1], [2]] : tensor<2x4x4xf32> into tensor<8x4xf32>
+  %y = linalg.matmul ins(%c, %v : tensor<8x4xf32>, tensor<4x2xf32>) outs(%z : tensor<8x2xf32>) -> tensor<8x2xf32>
+  return %y : tensor<8x2xf32>
+}
+
+// -----
+
+// A scale per head cannot leave the contraction over all heads.
+// CHECK-LABEL: func.func @per_head(
+// CHECK-NOT:   coda.scale
+func.func @per_head(%x: tensor<8x2x4xf32>, %v: tensor<8x2xf32>, %e: tensor<8x2xf32>) -> tensor<8x2xf32> {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<8x2xf32>) -> tensor<8x2xf32>
+  // expected-remark @below {{[coda-commute] scale not moved: contracts-scaled-dim}}
+  %h = coda.rms_norm %x eps 1.0e-05 : tensor<8x2x4xf32> -> tensor<8x2x4xf32>
+  // expected-note @below {{because of this op}}
+  %c = tensor.collapse_shape %h [[0], [1, 2]] : tensor<8x2x4xf32> into tensor<8x8xf32>
+  %y = linalg.matmul ins(%c, %v : tensor<8x8xf32>, tensor<8x2xf32>) outs(%z : tensor<8x2xf32>) -> tensor<8x2xf32>
+  return %y : tensor<8x2xf32>
+}
