@@ -441,3 +441,29 @@ LogicalResult coda::planJoin(TileOpInterface consumer, unsigned input,
     return planClone(producer, output, consumer, input, plan, refusal);
   return planMerge(producer, output, consumer, input, plan, refusal);
 }
+
+LogicalResult coda::planSiblings(TileOpInterface first, TileOpInterface second,
+                                 JoinPlan &plan) {
+  if (first.getNumProducts() || second.getNumProducts() ||
+      first.getNumDims(DimKind::u) || second.getNumDims(DimKind::u) ||
+      first->getBlock() != second->getBlock() ||
+      dependsOn(second, first, [](OpOperand &) { return false; }))
+    return failure();
+  for (unsigned i = 0; i < first.getInputs().size(); ++i)
+    for (unsigned j = 0; j < second.getInputs().size(); ++j) {
+      AffineMap iMap = first.getInputMap(i), jMap = second.getInputMap(j);
+      if (first.getInputs()[i] != second.getInputs()[j] ||
+          first.getLoadCombiner(i) || second.getLoadCombiner(j) ||
+          iMap.getNumResults() == 0 || !isFullMap(first, iMap) ||
+          !isFullMap(second, jMap))
+        continue;
+      plan = JoinPlan();
+      plan.producer = first;
+      plan.consumerToProducer.assign(second.getNumDomainDims(), -1);
+      for (unsigned r = 0; r < jMap.getNumResults(); ++r)
+        plan.consumerToProducer[jMap.getDimPosition(r)] =
+            iMap.getDimPosition(r);
+      return success();
+    }
+  return failure();
+}

@@ -48,6 +48,15 @@ static bool isZeroFill(Value value) {
                   matchPattern(fill.getInputs()[0], m_Zero()));
 }
 
+/// Whether a tile op makes `value`, through views.
+static bool comesFromTileOp(Value value) {
+  Operation *def = value.getDefiningOp();
+  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+                         tensor::ExtractSliceOp>(def))
+    def = def->getOperand(0).getDefiningOp();
+  return isa_and_nonnull<TileOpInterface>(def);
+}
+
 //===----------------------------------------------------------------------===//
 // Contractions
 //===----------------------------------------------------------------------===//
@@ -198,6 +207,13 @@ formMap(RewriterBase &rewriter, linalg::LinalgOp op, Refusal &refusal) {
                     "an operand's index is not a dim");
   if (failed(checkBody(op, refusal)))
     return failure();
+  if (llvm::none_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
+        return comesFromTileOp(operand->get()) &&
+               op.getMatchingIndexingMap(operand).isPermutation();
+      }))
+    return refuse(refusal, FusionReason::NoCommonSpace,
+                  "the tile op's value is broadcast, or only a part of what "
+                  "is read");
   for (OpOperand &operand : op->getOpOperands())
     if (!isa<RankedTensorType>(operand.get().getType()))
       return refuse(refusal, FusionReason::UnsupportedType,
@@ -363,15 +379,6 @@ private:
   SmallVector<TileOpInterface> formed;
 };
 } // namespace
-
-/// Whether a tile op makes `value`, through views.
-static bool comesFromTileOp(Value value) {
-  Operation *def = value.getDefiningOp();
-  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-                         tensor::ExtractSliceOp>(def))
-    def = def->getOperand(0).getDefiningOp();
-  return isa_and_nonnull<TileOpInterface>(def);
-}
 
 void FormTileOpsPass::visit(RewriterBase &rewriter, Operation *op) {
   if (isa<CodaDialect>(op->getDialect())) {

@@ -45,6 +45,10 @@ public:
       for (Block *block : blocks)
         while (joinOne(*block))
           changed = true;
+      // Only what found no producer to join joins a sibling.
+      if (!changed)
+        for (Block *block : blocks)
+          changed |= joinSiblings(*block);
     }
     for (Block *block : blocks)
       reportRefusals(*block);
@@ -60,6 +64,8 @@ private:
   }
   /// Joins the first pair that can be; false if there is none.
   bool joinOne(Block &block);
+  /// Merges the first pair of maps that read one value; false if none.
+  bool joinSiblings(Block &block);
   /// Carries out `plan`; false if it turns out not to apply.
   bool join(TileOpInterface consumer, unsigned input, JoinPlan &plan);
   bool splitProducer(const JoinPlan &plan);
@@ -87,6 +93,23 @@ bool FusePass::joinOne(Block &block) {
       }
     }
   }
+  return false;
+}
+
+bool FusePass::joinSiblings(Block &block) {
+  SmallVector<TileOpInterface> maps;
+  for (Operation &op : block)
+    if (auto tile = dyn_cast<TileOpInterface>(op))
+      maps.push_back(tile);
+  for (unsigned j = 0; j < maps.size(); ++j)
+    for (unsigned i = 0; i < j; ++i) {
+      JoinPlan plan;
+      if (failed(planSiblings(maps[i], maps[j], plan)))
+        continue;
+      join(maps[j], 0, plan);
+      sortTopologically(&block);
+      return true;
+    }
   return false;
 }
 

@@ -172,3 +172,23 @@ func.func @product(%a: tensor<8x16xf32>, %b: tensor<16x4xf32>, %e: tensor<8x4xf3
   } -> tensor<8xf32>
   return %s : tensor<8xf32>
 }
+
+// -----
+
+// Attention repeats its keys: the copy is no kernel of its own.
+// CHECK-LABEL: func.func @repeat(
+// CHECK:       coda.gemm
+// CHECK:       linalg.generic
+#rep = affine_map<(d0, d1, d2) -> (d0, d2)>
+#id3 = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+func.func @repeat(%a: tensor<8x16xf32>, %b: tensor<16x4xf32>, %e: tensor<8x4xf32>, %e3: tensor<8x2x4xf32>) -> tensor<8x2x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<8x4xf32>) -> tensor<8x4xf32>
+  %y = linalg.matmul ins(%a, %b : tensor<8x16xf32>, tensor<16x4xf32>) outs(%z : tensor<8x4xf32>) -> tensor<8x4xf32>
+  // expected-remark @below {{[coda-form-tile-ops] no map formed: no-common-space}}
+  %s = linalg.generic {indexing_maps = [#rep, #id3], iterator_types = ["parallel", "parallel", "parallel"]} ins(%y : tensor<8x4xf32>) outs(%e3 : tensor<8x2x4xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    linalg.yield %p : f32
+  } -> tensor<8x2x4xf32>
+  return %s : tensor<8x2x4xf32>
+}

@@ -361,3 +361,30 @@ func.func @slice_of_sum(%a: tensor<8x16xf32>, %b: tensor<12x16xf32>, %q0: tensor
   }
   return %q, %p : tensor<8xf32>, tensor<8x8xf32>
 }
+
+// -----
+
+// Two maps that read one value are one launch.
+// CHECK-LABEL: func.func @siblings(
+// CHECK-SAME:    %[[X:.*]]: tensor<8x4xf32>, %[[W:.*]]: tensor<4xf32>, %[[E:.*]]: tensor<8x4xf32>, %[[S0:.*]]: tensor<8xf32>
+// CHECK:       %[[R:.*]]:2 = coda.map
+// CHECK-NEXT:    ins(%[[X]][m, n], %[[W]][n] :
+// CHECK-NEXT:    outs(fresh add %[[S0]][m], %[[E]][m, n] :
+// CHECK:       ^bb0(%[[V:.*]]: f32, %[[WN:.*]]: f32):
+// CHECK-DAG:     %[[SQ:.*]] = arith.mulf %[[V]], %[[V]]
+// CHECK-DAG:     %[[H:.*]] = arith.mulf %[[V]], %[[WN]]
+// CHECK:         coda.yield %[[SQ]], %[[H]]
+// CHECK-NOT:   coda.map
+func.func @siblings(%x: tensor<8x4xf32>, %w: tensor<4xf32>, %e: tensor<8x4xf32>, %s0: tensor<8xf32>) -> (tensor<8xf32>, tensor<8x4xf32>) {
+  %s = coda.map ins(%x[m, n] : tensor<8x4xf32>) outs(fresh add %s0[m] : tensor<8xf32>) {
+  ^bb0(%v: f32):
+    %0 = arith.mulf %v, %v : f32
+    coda.yield %0 : f32
+  }
+  %h = coda.map ins(%x[m, n], %w[n] : tensor<8x4xf32>, tensor<4xf32>) outs(%e[m, n] : tensor<8x4xf32>) {
+  ^bb0(%v: f32, %q: f32):
+    %0 = arith.mulf %v, %q : f32
+    coda.yield %0 : f32
+  }
+  return %s, %h : tensor<8xf32>, tensor<8x4xf32>
+}

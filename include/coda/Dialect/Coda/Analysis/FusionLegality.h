@@ -77,6 +77,11 @@ struct JoinPlan {
 LogicalResult planJoin(TileOpInterface consumer, unsigned input,
                        JoinPlan &plan, Refusal &refusal);
 
+/// Plans the merge of two maps that load one value at every point of their
+/// spaces and do not depend on each other; `first` stands before `second`.
+LogicalResult planSiblings(TileOpInterface first, TileOpInterface second,
+                           JoinPlan &plan);
+
 /// Whether `op`, by its operands in its block, depends on `ancestor`; what
 /// passes directly from `ancestor` into an operand for which `isDirect` holds
 /// does not count.

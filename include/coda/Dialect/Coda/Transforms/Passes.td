@@ -200,7 +200,8 @@ def FusePass : InterfacePass<"coda-fuse", "FunctionOpInterface"> {
     tensor that they reduce, gate and up into one gemm with two accumulators.
     Small maps over fewer dims (a row's rsqrt) are copied into their readers. A
     reshape between the two becomes a finer iteration space; a slice of a gemm's
-    result becomes a gemm of a slice of the weight. Gemms are never recomputed.
+    result becomes a gemm of a slice of the weight. Maps that join no producer
+    but load one value are merged with each other. Gemms are never recomputed.
 
     What is refused gets a remark with a reason of the closed list.
 
