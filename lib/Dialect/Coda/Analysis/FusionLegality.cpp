@@ -313,12 +313,35 @@ static LogicalResult planClone(TileOpInterface producer, unsigned output,
   return success();
 }
 
-/// Whether `slice` takes all of the dynamic dim `d` of its source.
-static bool isWholeDynamicDim(tensor::ExtractSliceOp slice, int64_t d) {
+/// Whether `size` is the extent of the dynamic dim `d` of `value`, as far as
+/// the ops that make the value tell.
+static bool isExtent(Value size, Value value, int64_t d) {
+  auto dim = size.getDefiningOp<tensor::DimOp>();
+  if (dim && dim.getSource() == value && dim.getConstantIndex() == d)
+    return true;
+  if (auto empty = value.getDefiningOp<tensor::EmptyOp>())
+    return empty.getMixedSizes()[d] == OpFoldResult(size);
+  if (auto expand = value.getDefiningOp<tensor::ExpandShapeOp>())
+    return expand.getMixedOutputShape()[d] == OpFoldResult(size);
+  return false;
+}
+
+/// Whether `slice`, of a result of `producer`, takes all of the dynamic dim `d`.
+/// All operands that a domain dim indexes have one extent along it.
+static bool isWholeDynamicDim(tensor::ExtractSliceOp slice, int64_t d,
+                              TileOpInterface producer, AffineMap storeMap) {
   auto size = dyn_cast<Value>(slice.getMixedSizes()[d]);
-  auto dim = size ? size.getDefiningOp<tensor::DimOp>() : nullptr;
-  return dim && dim.getSource() == slice.getSource() &&
-         dim.getConstantIndex() == d;
+  if (!size)
+    return false;
+  if (isExtent(size, slice.getSource(), d))
+    return true;
+  AffineExpr domainDim = storeMap.getResult(d);
+  for (unsigned i = 0; i < producer->getNumOperands(); ++i)
+    if (std::optional<unsigned> r =
+            producer.getMap(i).getResultPosition(domainDim))
+      if (isExtent(size, producer->getOperand(i), *r))
+        return true;
+  return false;
 }
 
 /// The part of a domain dim that `slice` takes of a result of a tile op.
@@ -329,6 +352,7 @@ struct DimPart {
 
 /// The part that `slice` takes, if it cuts one dim at static places.
 static FailureOr<DimPart> getPart(tensor::ExtractSliceOp slice,
+                                  TileOpInterface producer,
                                   AffineMap storeMap) {
   auto type = slice.getSourceType();
   std::optional<DimPart> part;
@@ -338,7 +362,8 @@ static FailureOr<DimPart> getPart(tensor::ExtractSliceOp slice,
     if (slice.getStaticStrides()[d] != 1)
       return failure();
     if (type.isDynamicDim(d)) {
-      if (slice.getStaticOffsets()[d] != 0 || !isWholeDynamicDim(slice, d))
+      if (slice.getStaticOffsets()[d] != 0 ||
+          !isWholeDynamicDim(slice, d, producer, storeMap))
         return failure();
       continue;
     }
@@ -368,7 +393,7 @@ static LogicalResult planSlices(TileOpInterface producer, JoinPlan &plan,
       auto slice = dyn_cast<tensor::ExtractSliceOp>(reader);
       FailureOr<DimPart> part = failure();
       if (slice)
-        part = getPart(slice, producer.getOutputMap(o));
+        part = getPart(slice, producer, producer.getOutputMap(o));
       if (failed(part) || producer.getDimKind(part->dim) != DimKind::n ||
           (!plan.parts.empty() && plan.slicedDim != part->dim))
         return refuse(refusal, FusionReason::OtherReader, reader,

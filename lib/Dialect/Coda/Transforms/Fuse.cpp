@@ -12,7 +12,9 @@
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -26,6 +28,38 @@ using namespace mlir;
 using namespace mlir::coda;
 
 namespace {
+/// Two reshapes that one can replace: row-major order is all that a reshape
+/// keeps, so where one reshape leads from the source to the result, it is the
+/// same. Upstream composes nested ones only, which leaves unit dims in the way.
+template <typename OuterOp, typename InnerOp>
+struct ComposeReshapes : OpRewritePattern<OuterOp> {
+  using OpRewritePattern<OuterOp>::OpRewritePattern;
+  LogicalResult matchAndRewrite(OuterOp op,
+                                PatternRewriter &rewriter) const override {
+    auto inner = op.getSrc().template getDefiningOp<InnerOp>();
+    if (!inner)
+      return failure();
+    RankedTensorType from = inner.getSrcType(), to = op.getResultType();
+    if (!from.hasStaticShape() || !to.hasStaticShape())
+      return failure();
+    if (from == to) {
+      rewriter.replaceOp(op, inner.getSrc());
+      return success();
+    }
+    std::optional<SmallVector<ReassociationIndices>> groups =
+        getReassociationIndicesForReshape(from, to);
+    if (!groups)
+      return failure();
+    if (from.getRank() < to.getRank())
+      rewriter.replaceOpWithNewOp<tensor::ExpandShapeOp>(op, to, inner.getSrc(),
+                                                         *groups);
+    else
+      rewriter.replaceOpWithNewOp<tensor::CollapseShapeOp>(
+          op, to, inner.getSrc(), *groups);
+    return success();
+  }
+};
+
 class FusePass : public coda::impl::FusePassBase<FusePass> {
 public:
   using FusePassBase::FusePassBase;
@@ -60,6 +94,12 @@ private:
     tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, &getContext());
     tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns,
                                                          &getContext());
+    // An extent taken from a result would make its readers depend on it.
+    memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
+    patterns
+        .add<ComposeReshapes<tensor::ExpandShapeOp, tensor::CollapseShapeOp>,
+             ComposeReshapes<tensor::CollapseShapeOp, tensor::ExpandShapeOp>>(
+            &getContext());
     (void)applyPatternsGreedily(getOperation(), std::move(patterns));
   }
   /// Joins the first pair that can be; false if there is none.
