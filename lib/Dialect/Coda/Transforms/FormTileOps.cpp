@@ -348,6 +348,7 @@ public:
 
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
+    formed.clear();
     SmallVector<Operation *> ops;
     getOperation()->walk([&](Operation *op) { ops.push_back(op); });
     for (Operation *op : ops) {
@@ -376,6 +377,7 @@ private:
       ++numMaps;
   }
 
+  /// The tile ops made in the function at hand.
   SmallVector<TileOpInterface> formed;
 };
 } // namespace

@@ -39,6 +39,7 @@ public:
 
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
+    made.clear();
     SmallVector<func::FuncOp> functions;
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function->hasAttr("coda.kernel"))
@@ -59,6 +60,7 @@ public:
 private:
   void outline(SymbolTable &symbols, func::FuncOp caller, Operation *kernel);
 
+  /// The kernels of the module at hand.
   SmallVector<func::FuncOp> made;
 };
 } // namespace
