@@ -12,8 +12,8 @@ Of Markdown files and of the descriptions in TableGen files, each block is run:
             after <!-- doctest-output --> must stand in what the command prints,
             spaces and line breaks aside; `...` there stands for anything.
 ```console  each `$ command` is run in the shell, from the project's root, and
-            must exit with 0 and print the lines below it; `...` as above. Only
-            where <!-- doctest: run --> stands before it.
+            must exit with 0 and print the lines below it; `...` as above, %t is
+            a file to write to. Only where <!-- doctest: run --> stands before it.
 
 Prints one line for each failure and exits 1, or how many examples it ran.
 """
@@ -131,7 +131,8 @@ def failures(path):
         printed = None
         if language == "console" and rule == "run":
             for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n?)*)", body, re.M):
-                done = run(command)
+                with tempfile.NamedTemporaryFile() as scratch:
+                    done = run(command.replace("%t", scratch.name))
                 if done.returncode:
                     yield line, "'%s' exits with %d:\n%s" % (
                         command, done.returncode, done.stderr or done.stdout)

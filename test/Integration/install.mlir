@@ -9,11 +9,22 @@
 // RUN: %cmake --build %t/build >> %t/log
 // RUN: %t/build/consumer %s | FileCheck %s
 
-// CHECK-LABEL: func.func @scale
-// CHECK-SAME: (%[[V:.+]]: tensor<8x4xf32>, %[[R:.+]]: tensor<8xf32>)
-// CHECK: linalg.generic {{.*}} ins(%[[R]], %[[V]] : tensor<8xf32>, tensor<8x4xf32>)
-// CHECK-NOT: coda.
-func.func @scale(%v: tensor<8x4xf32>, %r: tensor<8xf32>) -> tensor<8x4xf32> {
-  %0 = coda.scale %v, %r along [0] : tensor<8x4xf32>, tensor<8xf32> -> tensor<8x4xf32>
-  return %0 : tensor<8x4xf32>
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: (%[[X:.+]]: tensor<64x32xf32>, %[[W:.+]]: tensor<32x16xf32>, %[[RES:.+]]: tensor<64x16xf32>)
+// CHECK: call @[[KERNEL:.+]](%[[X]], %[[W]], %[[RES]], %{{.+}})
+// CHECK: func.func private @[[KERNEL]]({{.*}}attributes {coda.kernel
+// CHECK: coda.gemm
+// CHECK-NEXT: acc(%{{.+}}[m, k] * %{{.+}}[k, n] :
+// CHECK: ^bb0(%[[ACC:.+]]: f32, %[[R:.+]]: f32):
+// CHECK-NEXT: arith.addf %[[ACC]], %[[R]]
+func.func @main(%x: tensor<64x32xf32>, %w: tensor<32x16xf32>, %res: tensor<64x16xf32>)
+    -> tensor<64x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x16xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<64x16xf32>) -> tensor<64x16xf32>
+  %a = linalg.matmul ins(%x, %w : tensor<64x32xf32>, tensor<32x16xf32>)
+      outs(%f : tensor<64x16xf32>) -> tensor<64x16xf32>
+  %y = linalg.add ins(%a, %res : tensor<64x16xf32>, tensor<64x16xf32>)
+      outs(%e : tensor<64x16xf32>) -> tensor<64x16xf32>
+  return %y : tensor<64x16xf32>
 }

@@ -10,10 +10,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "coda/Dialect/Coda/IR/CodaDialect.h"
-#include "coda/Dialect/Coda/Transforms/Passes.h"
+#include "coda/InitAll.h"
+#include "coda/Pipelines/FusePipeline.h"
 
+#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
@@ -25,14 +27,17 @@ int main(int argc, char **argv) {
     return 2;
   }
   mlir::DialectRegistry registry;
-  registry.insert<mlir::func::FuncDialect, mlir::coda::CodaDialect>();
+  registry.insert<mlir::func::FuncDialect, mlir::linalg::LinalgDialect>();
+  mlir::func::registerInlinerExtension(registry);
+  mlir::coda::registerAllDialects(registry);
   mlir::MLIRContext context(registry);
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::parseSourceFile<mlir::ModuleOp>(argv[1], &context);
   if (!module)
     return 2;
   mlir::PassManager manager(&context);
-  manager.addNestedPass<mlir::func::FuncOp>(mlir::coda::createDecomposePass());
+  mlir::coda::FusePipelineOptions options;
+  mlir::coda::buildFusePipeline(manager, options);
   if (failed(manager.run(*module)))
     return 1;
   module->print(llvm::outs());

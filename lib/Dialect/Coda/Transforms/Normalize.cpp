@@ -196,6 +196,22 @@ struct GeneralizeUnitTranspose : OpRewritePattern<linalg::TransposeOp> {
     return linalg::generalizeNamedOp(rewriter, op);
   }
 };
+
+/// Named ops that compute point by point or reduce (add, exp, reduce, map,
+/// broadcast ...) as generics. Contractions, fills and transposes are known by
+/// name; convolutions and pooling are nobody's here.
+struct GeneralizeNamed : OpInterfaceRewritePattern<linalg::LinalgOp> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+  LogicalResult matchAndRewrite(linalg::LinalgOp op,
+                                PatternRewriter &rewriter) const override {
+    if (isa<linalg::GenericOp, linalg::FillOp, linalg::TransposeOp>(
+            op.getOperation()) ||
+        linalg::isaContractionOpInterface(op) ||
+        linalg::isaConvolutionOpInterface(op))
+      return failure();
+    return linalg::generalizeNamedOp(rewriter, op);
+  }
+};
 } // namespace
 
 //===----------------------------------------------------------------------===//
@@ -250,7 +266,8 @@ public:
     // that of the description.
     apply([](RewritePatternSet &patterns) {
       patterns.add<ExpandSmallPower, RoundConstant, GeneralizeUnitTranspose,
-                   TakeNarrowFactors>(patterns.getContext());
+                   GeneralizeNamed, TakeNarrowFactors>(patterns.getContext());
+      linalg::populateElementwiseToLinalgConversionPatterns(patterns);
       linalg::populateContractionOpRankReducingPatterns(patterns);
     });
     apply([](RewritePatternSet &patterns) {

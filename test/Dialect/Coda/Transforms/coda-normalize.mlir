@@ -93,3 +93,21 @@ func.func @scalars(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
   } -> tensor<2x8xf32>
   return %p : tensor<2x8xf32>
 }
+
+// Named ops and scalar ops on tensors are generics, and merge like these.
+// CHECK-LABEL: func.func @named(
+// CHECK-SAME:    %[[X:[^:]*]]: tensor<2x8xf32>, %[[Y:[^:]*]]: tensor<2x8xf32>)
+// CHECK:       linalg.generic {{.*}} ins(%[[X]], %[[Y]] : tensor<2x8xf32>, tensor<2x8xf32>)
+// CHECK:       ^bb0(%[[A:.*]]: f32, %[[B:.*]]: f32, %{{.*}}: f32):
+// CHECK-NEXT:    %[[SUM:.*]] = arith.addf %[[A]], %[[B]]
+// CHECK-NEXT:    %[[EXP:.*]] = math.exp %[[SUM]]
+// CHECK-NEXT:    %[[MUL:.*]] = arith.mulf %[[EXP]], %[[B]]
+// CHECK-NEXT:    linalg.yield %[[MUL]]
+// CHECK-NOT:   linalg.add
+func.func @named(%x: tensor<2x8xf32>, %y: tensor<2x8xf32>) -> tensor<2x8xf32> {
+  %e = tensor.empty() : tensor<2x8xf32>
+  %s = linalg.add ins(%x, %y : tensor<2x8xf32>, tensor<2x8xf32>) outs(%e : tensor<2x8xf32>) -> tensor<2x8xf32>
+  %t = math.exp %s : tensor<2x8xf32>
+  %u = arith.mulf %t, %y : tensor<2x8xf32>
+  return %u : tensor<2x8xf32>
+}

@@ -1,0 +1,75 @@
+"""Shows what coda-fuse-pipeline made of a graph.
+
+usage: show_fusion.py BEFORE.mlir FUSED.mlir
+
+Prints the linear algebra ops of the graph, each kernel launch of the fused
+program with what its kernel computes, and what else is left in `main`.
+"""
+import collections
+import re
+import sys
+
+
+def functions(text):
+    """{name: body} of the functions of a printed module."""
+    found = {}
+    for match in re.finditer(r"^  func\.func .*?@([\w$.-]+)\(.*?^  \}$", text, re.M | re.S):
+        found[match.group(1)] = match.group(0)
+    return found
+
+
+def op_counts(body):
+    """Counter of the operation names in a function, terminators aside."""
+    names = re.findall(r"^\s+(?:%[\w:, #%]+ = )?([a-z_]+\.[\w.]+)(?![\w.:])", body, re.M)
+    return collections.Counter(n for n in names if not n.endswith(("yield", "func.func")))
+
+
+def counted(counts):
+    return ", ".join("%d %s" % (n, name) for name, n in sorted(counts.items())) or "nothing"
+
+
+def grouped(text, keyword):
+    """What stands in the parentheses of each `keyword(...)`, types cut off."""
+    for found in re.finditer(keyword + r"\(([^:]*?) :", text):
+        yield found.group(1)
+
+
+def plural(count, what):
+    return "%d %s%s" % (count, what, "" if count == 1 else "s")
+
+
+def describe(body):
+    """What one kernel does, from its text."""
+    counts = op_counts(body)
+    outs = [part for group in grouped(body, "outs")
+            for part in re.findall(r"((?:[a-z]+ )*)%[\w#]+\[", group)]
+    reductions = collections.Counter(part.split()[-1] for part in outs if part.split())
+    accumulators = sum(1 + group.count("], %") for group in grouped(body, "acc"))
+    parts = [plural(counts[op], op.split(".")[1]) for op in ("coda.gemm", "coda.map") if counts[op]]
+    parts.append(plural(accumulators, "accumulator"))
+    parts.append(plural(len(outs) - sum(reductions.values()), "store"))
+    parts += [plural(n, name + " reduction") for name, n in sorted(reductions.items())]
+    scalars = sum(n for name, n in counts.items() if name.startswith(("arith.", "math.")))
+    parts.append("%d scalar ops in the epilogue" % scalars)
+    return ", ".join(parts)
+
+
+def main(argv):
+    if len(argv) != 3:
+        print(__doc__.strip(), file=sys.stderr)
+        return 2
+    before, fused = (open(path, encoding="utf-8").read() for path in argv[1:])
+    source = op_counts(functions(before)["main"])
+    print("graph: " + counted({k: n for k, n in source.items() if k.startswith("linalg.")}))
+    found = functions(fused)
+    launches = re.findall(r"\bcall @([\w$.-]+)\(", found["main"])
+    print("fused: " + plural(len(launches), "kernel launch").replace("launchs", "launches"))
+    for number, name in enumerate(launches, 1):
+        print("  %d. @%s: %s" % (number, name, describe(found[name])))
+    rest = {k: n for k, n in op_counts(found["main"]).items() if k not in ("func.call", "call")}
+    print("left in @main: " + counted(rest))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))
