@@ -13,9 +13,11 @@
 #include "coda/InitAll.h"
 #include "coda/Pipelines/FusePipeline.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
@@ -27,7 +29,8 @@ int main(int argc, char **argv) {
     return 2;
   }
   mlir::DialectRegistry registry;
-  registry.insert<mlir::func::FuncDialect, mlir::linalg::LinalgDialect>();
+  registry.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect,
+                  mlir::linalg::LinalgDialect, mlir::tensor::TensorDialect>();
   mlir::func::registerInlinerExtension(registry);
   mlir::coda::registerAllDialects(registry);
   mlir::MLIRContext context(registry);
