@@ -47,6 +47,22 @@ TileOpInterface coda::rebuildTileOp(RewriterBase &rewriter, TileOpInterface op,
       covered.set(cast<AffineDimExpr>(e).getPosition());
   if (!covered.all())
     return {};
+  // A dim of a group must stay static.
+  llvm::SmallBitVector isStatic(kept.getNumDomainDims());
+  SmallVector<Value> operands;
+  for (ArrayRef<Value> group :
+       {ArrayRef<Value>(kept.lhs), ArrayRef<Value>(kept.rhs),
+        ArrayRef<Value>(kept.inputs), ArrayRef<Value>(kept.outputs)})
+    llvm::append_range(operands, group);
+  for (auto [operand, map] : llvm::zip_equal(operands, kept.maps))
+    for (auto [r, size] :
+         llvm::enumerate(cast<ShapedType>(operand.getType()).getShape()))
+      if (!ShapedType::isDynamic(size))
+        isStatic.set(map.getDimPosition(r));
+  for (auto group : op.getBody().getOps<GroupReduceOp>())
+    for (DimAttr dim : group.getOver().getAsRange<DimAttr>())
+      if (!isStatic.test(op.getDimPosition(dim.getKind(), dim.getIndex())))
+        return {};
 
   TileOpInterface result = createTileOp(rewriter, op->getLoc(), kept);
   result->setDiscardableAttrs(op->getDiscardableAttrDictionary());
@@ -82,35 +98,54 @@ TileOpInterface coda::rebuildTileOp(RewriterBase &rewriter, TileOpInterface op,
 }
 
 namespace {
-/// A reduction whose init is a fill with the combiner's identity is fresh: then
-/// nothing has to be filled.
-///   outs(add (fill 0)[m])  ->  outs(fresh add (tensor.empty)[m])
+/// Inits that need not be filled:
+///  - of a reduction, if it is filled with the combiner's identity: then the
+///    reduction is fresh,
+///        outs(add (fill 0)[m])  ->  outs(fresh add (tensor.empty)[m])
+///  - of a store or a fresh reduction, whatever it is filled with.
 struct MarkFresh : OpInterfaceRewritePattern<TileOpInterface> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
   LogicalResult matchAndRewrite(TileOpInterface op,
                                 PatternRewriter &rewriter) const override {
     SmallVector<bool> fresh(op.getFresh());
-    SmallVector<std::pair<unsigned, linalg::FillOp>> fills;
+    SmallVector<std::pair<unsigned, Value>> inits;
     for (unsigned o = 0; o < op.getOutputs().size(); ++o) {
-      CombinerAttrInterface combiner = op.getCombiner(o);
-      auto fill = op.getOutputs()[o].getDefiningOp<linalg::FillOp>();
+      Value init = op.getOutputs()[o];
+      auto type = dyn_cast<RankedTensorType>(init.getType());
+      if (!type)
+        continue;
+      auto fill = init.getDefiningOp<linalg::FillOp>();
+      DenseElementsAttr dense;
       TypedAttr value;
-      if (!combiner || !fill ||
-          !matchPattern(fill.getInputs()[0], m_Constant(&value)))
+      if (fill)
+        matchPattern(fill.getInputs()[0], m_Constant(&value));
+      else if (!matchPattern(init, m_Constant(&dense)))
         continue;
-      auto type = dyn_cast<FloatType>(value.getType());
-      if (!type || (!fresh[o] && combiner.getIdentity(type) != value))
-        continue;
-      fresh[o] = true;
-      fills.emplace_back(o, fill);
+      else if (dense.isSplat())
+        value = dyn_cast<TypedAttr>(dense.getSplatValue<Attribute>());
+      CombinerAttrInterface combiner = op.getCombiner(o);
+      if (combiner && !fresh[o]) {
+        auto valueType =
+            value ? dyn_cast<FloatType>(value.getType()) : FloatType();
+        if (!valueType || combiner.getIdentity(valueType) != value)
+          continue;
+        fresh[o] = true;
+      }
+      inits.emplace_back(
+          o, fill ? fill.getOutputs()[0]
+                  : tensor::EmptyOp::create(rewriter, op->getLoc(),
+                                            type.getShape(),
+                                            type.getElementType(),
+                                            type.getEncoding())
+                        .getResult());
     }
-    if (fills.empty())
+    if (inits.empty())
       return failure();
     rewriter.modifyOpInPlace(op, [&] {
       op->setAttr("fresh", rewriter.getDenseBoolArrayAttr(fresh));
       MutableOperandRange outputs = op.getOutputsMutable();
-      for (auto [o, fill] : fills)
-        outputs[o].set(fill.getOutputs()[0]);
+      for (auto [o, init] : inits)
+        outputs[o].set(init);
     });
     return success();
   }
@@ -147,8 +182,14 @@ struct DropUnused : OpInterfaceRewritePattern<TileOpInterface> {
         inputs.size() == op.getInputs().size())
       return failure();
     TileOpInterface result = rebuildTileOp(rewriter, op, inputs, outputs);
+    if (!result && outputs.size() < op.getOutputs().size())
+      // An input that is not read may give the extent of a dim.
+      result = rebuildTileOp(
+          rewriter, op,
+          llvm::to_vector(llvm::seq<unsigned>(0, op.getInputs().size())),
+          outputs);
     if (!result)
-      return rewriter.notifyMatchFailure(op, "a dim would index no operand");
+      return rewriter.notifyMatchFailure(op, "a dim would lose its extent");
     for (auto [to, from] : llvm::enumerate(outputs))
       rewriter.replaceAllUsesWith(op->getResult(from), result->getResult(to));
     rewriter.eraseOp(op);
@@ -177,7 +218,59 @@ struct MergeLoads : OpInterfaceRewritePattern<TileOpInterface> {
     return failure();
   }
 };
+
+/// Results of a bundle that nobody reads are dropped, with the members that
+/// give no other.
+struct DropDeadBundleResults : OpRewritePattern<BundleOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(BundleOp op,
+                                PatternRewriter &rewriter) const override {
+    SmallVector<Value> yielded, used;
+    Operation *yield = op.getBody().front().getTerminator();
+    for (auto [result, value] :
+         llvm::zip_equal(op.getResults(), yield->getOperands()))
+      if (!result.use_empty()) {
+        used.push_back(result);
+        yielded.push_back(value);
+      }
+    if (used.empty() || used.size() == op.getNumResults())
+      return failure(); // dead as a whole, or nothing to do
+    auto kept = BundleOp::create(rewriter, op.getLoc(), TypeRange(yielded));
+    kept->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    rewriter.modifyOpInPlace(yield, [&] { yield->setOperands(yielded); });
+    rewriter.inlineRegionBefore(op.getBody(), kept.getBody(),
+                                kept.getBody().end());
+    for (auto [from, to] : llvm::zip_equal(used, kept.getResults()))
+      rewriter.replaceAllUsesWith(from, to);
+    rewriter.eraseOp(op);
+    for (Operation &member : llvm::make_early_inc_range(
+             kept.getBody().front().without_terminator()))
+      if (isOpTriviallyDead(&member))
+        rewriter.eraseOp(&member);
+    return success();
+  }
+};
+
+/// A bundle of one member is the member.
+struct UnwrapBundle : OpRewritePattern<BundleOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(BundleOp op,
+                                PatternRewriter &rewriter) const override {
+    Block &body = op.getBody().front();
+    if (!llvm::hasSingleElement(body.without_terminator()))
+      return failure();
+    SmallVector<Value> results(body.getTerminator()->getOperands());
+    rewriter.moveOpBefore(&body.front(), op);
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
 } // namespace
+
+void BundleOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                           MLIRContext *context) {
+  patterns.add<DropDeadBundleResults, UnwrapBundle>(context);
+}
 
 static void addTileOpPatterns(RewritePatternSet &patterns,
                               MLIRContext *context) {

@@ -59,6 +59,40 @@ struct TileOpInterfaceModel
     return true;
   }
 
+  /// The analysis takes the members of a bundle for a sequence, but they run at
+  /// once: a member must not write what another one reads or writes.
+  LogicalResult resolveConflicts(Operation *op, RewriterBase &rewriter,
+                                 const AnalysisState &analysis,
+                                 const BufferizationState &state) const {
+    if (failed(cast<BufferizableOpInterface>(op).resolveTensorOpOperandConflicts(
+            rewriter, analysis, state)))
+      return failure();
+    if (!isa<BundleOp>(op->getParentOp()))
+      return success();
+    auto tile = cast<TileOpInterface>(op);
+    for (OpOperand &output : tile.getOutputsMutable()) {
+      auto isShared = [&](Operation &other) {
+        return &other != op && isa<TileOpInterface>(other) &&
+               llvm::any_of(other.getOperands(), [&](Value value) {
+                 return analysis.areAliasingBufferizedValues(output.get(),
+                                                             value);
+               });
+      };
+      if (!isa<RankedTensorType>(output.get().getType()) ||
+          llvm::none_of(*op->getBlock(), isShared))
+        continue;
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPoint(op);
+      FailureOr<Value> copy = allocateTensorForShapedValue(
+          rewriter, op->getLoc(), output.get(), analysis.getOptions(), state,
+          bufferizesToMemoryRead(op, output, analysis));
+      if (failed(copy))
+        return failure();
+      rewriter.modifyOpInPlace(op, [&] { output.set(*copy); });
+    }
+    return success();
+  }
+
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &options,
                           BufferizationState &state) const {

@@ -184,6 +184,7 @@ def Coda_BundleOp : Coda_Op<"bundle", [SingleBlock, RecursiveMemoryEffects,
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "(`->` type($results)^)? attr-dict-with-keyword $body";
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 #endif // CODA_DIALECT_CODA_IR_CODATILEOPS_TD
