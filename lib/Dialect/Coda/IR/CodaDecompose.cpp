@@ -149,6 +149,48 @@ static void getSlice(OpBuilder &b, Location loc, Value operand, AffineMap map,
   }
 }
 
+/// How the dims of an operand are grouped so that each group holds one dim that
+/// is kept at a point of the u dims; none if no dim is.
+static SmallVector<ReassociationIndices>
+groupDims(AffineMap map, const DenseMap<unsigned, int64_t> &point) {
+  SmallVector<ReassociationIndices> groups;
+  bool open = false; // a group that lacks its kept dim
+  for (unsigned r = 0; r < map.getNumResults(); ++r) {
+    bool isKept = !point.contains(map.getDimPosition(r));
+    if (groups.empty() || (isKept && !open)) {
+      groups.push_back({r});
+      open = !isKept;
+      continue;
+    }
+    groups.back().push_back(r);
+    open &= !isKept;
+  }
+  if (open)
+    groups.clear();
+  return groups;
+}
+
+/// The type of a slice before the u dims, of which it has one point, are taken
+/// away. Which of the dims of extent 1 these are, a rank-reducing slice does
+/// not say if the tensor has others: so these are reshaped.
+static RankedTensorType
+getSliceType(Value operand, AffineMap map,
+             const DenseMap<unsigned, int64_t> &point) {
+  auto type = cast<RankedTensorType>(operand.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  for (unsigned r = 0; r < shape.size(); ++r)
+    if (point.contains(map.getDimPosition(r)))
+      shape[r] = 1;
+  return RankedTensorType::get(shape, type.getElementType());
+}
+
+/// Whether the type says that there are no elements. A slice of such a tensor
+/// is refused by the tensor dialect: its offset is out of bounds.
+static bool isEmpty(Value value) {
+  return llvm::is_contained(cast<RankedTensorType>(value.getType()).getShape(),
+                            0);
+}
+
 TileOpDecomposer::Source
 TileOpDecomposer::sliceAt(Value operand, AffineMap map,
                           const DenseMap<unsigned, int64_t> &point) {
@@ -159,8 +201,23 @@ TileOpDecomposer::sliceAt(Value operand, AffineMap map,
   SmallVector<AffineExpr> exprs;
   getSlice(b, loc, operand, map, point, offsets, sizes, strides, shape, exprs);
   auto type = RankedTensorType::get(shape, getElementTypeOrSelf(operand));
-  Value slice = tensor::ExtractSliceOp::create(b, loc, type, operand, offsets,
-                                               sizes, strides);
+  Value slice;
+  if (isEmpty(operand)) {
+    SmallVector<OpFoldResult> kept;
+    for (auto [r, size] : llvm::enumerate(sizes))
+      if (!point.contains(map.getDimPosition(r)))
+        kept.push_back(size);
+    slice = tensor::EmptyOp::create(b, loc, kept, type.getElementType());
+  } else if (llvm::is_contained(shape, 1)) {
+    slice = tensor::ExtractSliceOp::create(b, loc,
+                                           getSliceType(operand, map, point),
+                                           operand, offsets, sizes, strides);
+    slice = tensor::CollapseShapeOp::create(b, loc, type, slice,
+                                            groupDims(map, point));
+  } else {
+    slice = tensor::ExtractSliceOp::create(b, loc, type, operand, offsets,
+                                           sizes, strides);
+  }
   AffineMap kept = AffineMap::get(map.getNumDims(), 0, exprs, b.getContext());
   return {slice, compress(kept, getParallelDims())};
 }
@@ -169,10 +226,16 @@ Value TileOpDecomposer::insertAt(Value slice, Value dest, AffineMap map,
                                  const DenseMap<unsigned, int64_t> &point) {
   if (point.empty())
     return slice;
+  if (isEmpty(dest))
+    return dest;
   SmallVector<OpFoldResult> offsets, sizes, strides;
   SmallVector<int64_t> shape;
   SmallVector<AffineExpr> exprs;
   getSlice(b, loc, dest, map, point, offsets, sizes, strides, shape, exprs);
+  if (llvm::is_contained(shape, 1))
+    slice = tensor::ExpandShapeOp::create(b, loc,
+                                          getSliceType(dest, map, point), slice,
+                                          groupDims(map, point), sizes);
   return tensor::InsertSliceOp::create(b, loc, slice, dest, offsets, sizes,
                                        strides);
 }

@@ -19,7 +19,8 @@ def Coda_YieldOp : Coda_Op<"yield", [Pure, Terminator, ReturnLike,
   let summary = "values of one iteration point, or results of a bundle";
   let description = [{
     In a tile op: for each `outs` operand, in order, one scalar per point of its
-    u dims, of the operand's element type. In a bundle: its results.
+    u dims (row-major by their numbers), of the operand's element type. In a
+    bundle: its results, each a member's.
 
     **Preconditions**: c9 (tile op), b3 (bundle).
 
@@ -69,10 +70,14 @@ def Coda_GroupReduceOp : Coda_Op<"group_reduce", [Pure,
     SameOperandsAndResultType, ParentOneOf<["GemmOp", "MapOp"]>]> {
   let summary = "combines a value over the group of points it belongs to";
   let description = [{
-    Each point gets the combination of `value` over all points that differ from
-    it in the dims `over` only: the sum over a head's columns, say.
+    Each point gets the combination of `value` over the points that differ from
+    it in the dims `over` only, itself included: the sum over a head's columns,
+    say. Only the region sees the result; a value per group is stored by a
+    reduction of the tile op (a store has every b, m and n dim).
 
-    **Preconditions**: c11: f32 or f64; c12: `over` names static n dims.
+    **Preconditions**: c11: f32 or f64; c12: `over` names at least one n dim,
+    none twice, each of static extent. Whether a group fits a tile is the
+    schedule's question.
 
     **Postconditions**: the result is equal at all points of a group.
 

@@ -14,8 +14,8 @@ include "mlir/IR/BuiltinAttributes.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-// Every op here is computed in f32 (f64 for f64 operands) and rounded once, to
-// its result type; what it means is its decomposition into tile ops.
+// Every op here is computed in f32 (f64 if any operand is f64) and rounded once,
+// to its result type; what it means is its decomposition into tile ops.
 class Coda_SemanticOp<string mnemonic, list<Trait> traits = []>
     : Coda_Op<mnemonic, !listconcat([Pure,
         DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
@@ -34,9 +34,11 @@ def Coda_ScaleOp : Coda_SemanticOp<"scale"> {
     through the linear readers of a normalised tensor (`coda-commute`).
 
     **Preconditions**: `dims` ascends, names dims of `value`, one per dim of
-    `factor`, with the same extents.
+    `factor`, with the same extents. Operands and result: f16, bf16, f32 or f64,
+    each its own.
 
-    **Postconditions**: the result has `value`'s shape.
+    **Postconditions**: the result has `value`'s shape. The product is computed
+    in f32 (f64 if an operand is f64) and rounded once.
 
     Example:
 
@@ -62,10 +64,12 @@ def Coda_RmsNormOp : Coda_SemanticOp<"rms_norm"> {
     computation type.
 
     **Preconditions**: rank of `x` at least 1; `weight` is `[N]` with N the
-    extent of the last dim, which is static.
+    extent of the last dim, which is static. `x`, `weight` and the result: f16,
+    bf16, f32 or f64, each its own.
 
-    **Postconditions**: the result has `x`'s shape. All-zero rows give 0 for
-    eps > 0.
+    **Postconditions**: the result has `x`'s shape. Computed in f32 (f64 if an
+    operand is f64) and rounded once. All-zero rows give 0 for eps > 0, NaN for
+    eps = 0.
 
     Example:
 
@@ -91,9 +95,11 @@ def Coda_GluOp : Coda_SemanticOp<"glu", [SameOperandsAndResultShape]> {
     `sigmoid` (Shazeer 2020, arXiv 2002.05202). `tanh_scale` replaces
     sqrt(2/pi) where a front end rounds it.
 
-    **Preconditions**: both operands have one shape.
+    **Preconditions**: both operands have one shape; `tanh_scale` is given for
+    `gelu_tanh` only. Operands and result: f16, bf16, f32 or f64, each its own.
 
-    **Postconditions**: the result has it too.
+    **Postconditions**: the result has `gate`'s shape. Computed in f32 (f64 if an
+    operand is f64) and rounded once.
 
     Example:
 
@@ -121,9 +127,11 @@ def Coda_RopeOp : Coda_SemanticOp<"rope", [AllTypesMatch<["cos", "sin"]>]> {
 
     **Preconditions**: D static and even; `table_dims` names dims of `x` but the
     last, one per dim of the tables but the last (any order), extents agree;
-    `cos` and `sin` have one shape.
+    `cos` and `sin` have one type. `x`, tables and result: f16, bf16, f32 or
+    f64.
 
-    **Postconditions**: the result has `x`'s shape.
+    **Postconditions**: the result has `x`'s shape. Computed in f32 (f64 if an
+    operand is f64) and rounded once.
 
     Example:
 
@@ -149,10 +157,12 @@ def Coda_CrossEntropyOp : Coda_SemanticOp<"cross_entropy"> {
     outside [0, V) that is not `ignore_index` picks no logit: the loss is the
     lse.
 
-    **Preconditions**: logits `[M, V]`, targets `[M]` of i32 or i64; loss and lse
-    `[M]` of the computation type (f32; f64 for f64 logits).
+    **Preconditions**: logits `[M, V]`, targets `[M]` of i32 or i64, which
+    `ignore_index` fits; loss and lse `[M]` of the computation type (f32; f64 for
+    f64 logits), M as in the type of the logits.
 
-    **Postconditions**: an ignored row's loss is exactly 0.
+    **Postconditions**: an ignored row's loss is exactly 0, its lse that of its
+    logits. With V = 0 the lse is -inf.
 
     Example:
 

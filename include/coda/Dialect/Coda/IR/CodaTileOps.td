@@ -31,13 +31,13 @@ class Coda_TileOp<string mnemonic>
     Arg<Variadic<AnyShaped>, "right factors, one per product">:$rhs,
     Arg<Variadic<AnyShaped>, "loaded operands">:$inputs,
     Arg<Variadic<AnyShaped>, "destinations">:$outputs,
-    AffineMapArrayAttr:$indexing_maps,
-    DenseI32ArrayAttr:$dims,
-    DenseI32ArrayAttr:$acc_sizes,
-    ArrayAttr:$combiners,
-    DenseBoolArrayAttr:$fresh,
-    ArrayAttr:$load_combiners);
-  let results = (outs Variadic<AnyRankedTensor>:$results);
+    Arg<AffineMapArrayAttr, "one map over the domain per operand">:$indexing_maps,
+    Arg<DenseI32ArrayAttr, "how many b, m, n, u, k and p dims the domain has">:$dims,
+    Arg<DenseI32ArrayAttr, "how many products each accumulator sums">:$acc_sizes,
+    Arg<ArrayAttr, "per destination: unit (a store) or a combiner">:$combiners,
+    Arg<DenseBoolArrayAttr, "per destination: whether its values are ignored">:$fresh,
+    Arg<ArrayAttr, "per loaded operand: unit or a combiner">:$load_combiners);
+  let results = (outs Res<Variadic<AnyRankedTensor>, "on tensors, one per destination">:$results);
   let regions = (region SizedRegion<1>:$body);
   let skipDefaultBuilders = 1;
   let builders = [
@@ -70,37 +70,62 @@ def Coda_GemmOp : Coda_TileOp<"gemm"> {
     The iteration dims have kinds: **b** batch, **m** and **n** parallel, **u**
     unrolled (static, 2 to 8 points in all), **k** contraction, **p** partial.
     Each operand is followed by the dims that index it, `%wo[n, k]`; a kind with
-    several dims numbers them, `m0`, `m1`. Layouts are index maps: there is no
-    transpose attribute, and a reshape is an explicit `tensor.expand_shape`.
+    several dims numbers them, `m0`, `m1` (at most 16). Layouts are index maps:
+    there is no transpose attribute, and a reshape is an explicit
+    `tensor.expand_shape`.
 
     The region runs once per (b, m, n). Its arguments are, per accumulator and
-    then per `ins` operand, one value for each point of the operand's u dims
-    (row-major). It holds scalar, region-free, speculatable ops of arith, math
-    and coda. An `ins` operand with a combiner (`add %sp[p, m]`) is a
-    *combining load*: the region sees its values combined over p.
+    then per `ins` operand, one value for each point of the u dims in its map
+    (for an accumulator, in the maps of its rhs factors). The points are ordered
+    row-major by the u dims' numbers, whatever their order in the map. The
+    region holds scalar, region-free, speculatable ops of arith and math (so no
+    integer division), `coda.index` and `coda.group_reduce`. An `ins` operand
+    with a combiner (`add %sp[p, m]`) is a *combining load*: the region sees its
+    values combined over p, the combiner's identity if there are none.
 
     Each `outs` operand is, in destination style,
     - a *store*, if it has no combiner: its map has every b, m and n dim, the
       operand gives destination and shape only;
     - a *reduction*, if it has one (`add %s0[m]`): its map drops some b, m or n
-      dim and `result = init + sum over the dropped dims`; with `fresh` the
-      operand's values are not read and the reduction starts from the identity.
+      dim and `result = init + sum over the dropped dims` (with the combiner for
+      the sum); with `fresh` the operand's values are not read and the reduction
+      starts from the identity. The order of the sum is not specified, but fixed
+      per compiled artifact.
+    Either takes one value per point of its u dims from the `coda.yield`.
 
-    **Preconditions**: c1 maps are projected permutations without symbols; c2
-    one index per dim of the operand; c3 extents agree, u dims are static; c4
-    lhs has all b, m and at least one k, neither n nor u, rhs all b, n and the
-    same k, no m; c5 products of one accumulator use disjoint k dims; c6 k dims
-    index factors only; c7 stores have every b, m, n dim, reductions drop one;
-    c8 the region's arguments; c9 what it yields; c10 what it may hold; c11
-    reductions are f32 or f64; c12 groups are static n dims; c13 all operands
-    are tensors or all memrefs; c14 `coda.index` names a b, m or n dim; c15 p
-    dims index combining loads only, and each of these has one.
+    **Preconditions**:
+    - c1: maps are projected permutations without symbols over the domain, and
+      each dim of it indexes some operand;
+    - c2: one index per dim of the operand;
+    - c3: static extents agree; u dims are static and have 2 to 8 points in all;
+    - c4: lhs has all b and m dims and at least one k, neither n nor u; rhs has
+      all b and n dims and the same k, no m; factors have one type;
+    - c5: the products of one accumulator use disjoint k dims (two accumulators
+      may share a k loop);
+    - c6: k dims index factors only;
+    - c7: stores have every b, m and n dim, reductions drop one at least;
+    - c8: number, order and types of the region's arguments; loads and stores
+      are floats or integers;
+    - c9: number, order and types of what the region yields;
+    - c10: what the region may hold, see above;
+    - c11: reductions and combining loads are f32 or f64;
+    - c12: groups of `coda.group_reduce` are over static n dims;
+    - c13: all operands are ranked tensors, or all memrefs;
+    - c14: `coda.index` names a b, m or n dim;
+    - c15: p dims index combining loads only, and each of these has one.
+
+    On memrefs, an output may share its buffer with a loaded operand that has
+    the same, full map; no output may overlap a factor, or an operand with
+    another map. This is not verified: bufferization sees to it.
 
     **Postconditions**: one result per `outs` operand, of its type (none on
     memrefs). Empty M or N: stores are empty, reductions equal their start.
 
-    Dtypes: factors f16, bf16, f32, f64 or i8, both of a product alike; loads
-    and stores any float or integer; reductions f32 and f64.
+    | operand | dtypes |
+    | --- | --- |
+    | factors, both of a product alike | f16, bf16, 8-bit floats and f32 (summed in f32), f64 (in f64), i8 (in i32) |
+    | loads, stores | floats, integers, index |
+    | reductions, combining loads, groups | f32, f64 |
 
     Example (residual, weighted copy and partial statistics):
 
@@ -132,9 +157,9 @@ def Coda_MapOp : Coda_TileOp<"map"> {
     or an elementwise op between two attention calls, is a map.
 
     **Preconditions**: those of `coda.gemm` that do not speak of products; there
-    are no k dims.
+    are no k dims, and a domain without any dim is one point.
 
-    **Postconditions**: one result per `outs` operand.
+    **Postconditions**: those of `coda.gemm`.
 
     Example (row sums of squares):
 
@@ -157,10 +182,14 @@ def Coda_BundleOp : Coda_Op<"bundle", [SingleBlock, RecursiveMemoryEffects,
     launch computes; its results are theirs. Which tiles run where is the
     schedule's choice, not part of the meaning.
 
-    **Preconditions**: b1 members are tile ops; b2 no member uses another's
-    result; b3 the yielded values match the results.
+    **Preconditions**:
+    - b1: members are `coda.gemm` and `coda.map`;
+    - b2: no member uses another's result nor, on memrefs, a buffer that another
+      one writes;
+    - b3: the terminator yields results of members, of the bundle's types.
 
-    **Postconditions**: each result is the member's.
+    **Postconditions**: each result is the member's. On memrefs there are none:
+    the members write their destinations.
 
     Example:
 

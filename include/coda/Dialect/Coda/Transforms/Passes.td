@@ -10,7 +10,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def DecomposePass : InterfacePass<"coda-decompose", "FunctionOpInterface"> {
+def DecomposePass : Pass<"coda-decompose"> {
   let summary = "Replace coda ops by what they mean in linalg";
   let description = [{
     Replaces semantic ops by tile ops and tile ops on tensors by linalg on
