@@ -135,6 +135,19 @@ def described(root):
                 yield path, start_line, "%s has no summary" % name
 
 
+def examples(root):
+    """Each op of the coda dialect has an example in its description; the tests
+    in test/Docs run them."""
+    for path in files(root, "include", suffixes=(".td",)):
+        if "CodaGPU" in path:
+            continue
+        text = "\n".join(lines(root, path))
+        for found in re.finditer(r"^def\s+(\w+)\s*:\s*(\w*Op)<\s*\"(.*?)^\}", text, re.M | re.S):
+            if not re.search(r"\bExample\b[^`]*```mlir", found.group(0)):
+                yield path, text.count("\n", 0, found.start()) + 1, (
+                    "%s has no example" % found.group(1))
+
+
 def no_left_overs(root):
     """Nothing is marked as left for later."""
     paths = files(root, "include", "lib", "tools", "python", "cmake")
@@ -144,6 +157,7 @@ def no_left_overs(root):
 RULES = {
     "dead-checks": dead_checks,
     "described": described,
+    "examples": examples,
     "lowering-is-generic": lowering_is_generic,
     "no-global-options": no_global_options,
     "no-left-overs": no_left_overs,

@@ -109,6 +109,8 @@ struct MarkFresh : OpInterfaceRewritePattern<TileOpInterface> {
                                 PatternRewriter &rewriter) const override {
     SmallVector<bool> fresh(op.getFresh());
     SmallVector<std::pair<unsigned, Value>> inits;
+    if (auto bundle = dyn_cast<BundleOp>(op->getParentOp()))
+      rewriter.setInsertionPoint(bundle);
     for (unsigned o = 0; o < op.getOutputs().size(); ++o) {
       Value init = op.getOutputs()[o];
       auto type = dyn_cast<RankedTensorType>(init.getType());
@@ -219,6 +221,23 @@ struct MergeLoads : OpInterfaceRewritePattern<TileOpInterface> {
   }
 };
 
+/// Creates the bundle with the members of `op` that yields `yielded`; `op` keeps
+/// an empty region.
+static BundleOp rebuildBundle(PatternRewriter &rewriter, BundleOp op,
+                       ValueRange yielded) {
+  auto result = BundleOp::create(rewriter, op.getLoc(), TypeRange(yielded));
+  result->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  Operation *yield = op.getBody().front().getTerminator();
+  rewriter.modifyOpInPlace(yield, [&] { yield->setOperands(yielded); });
+  rewriter.inlineRegionBefore(op.getBody(), result.getBody(),
+                              result.getBody().end());
+  for (Operation &member : llvm::make_early_inc_range(llvm::reverse(
+           result.getBody().front().without_terminator())))
+    if (isOpTriviallyDead(&member))
+      rewriter.eraseOp(&member);
+  return result;
+}
+
 /// Results of a bundle that nobody reads are dropped, with the members that
 /// give no other.
 struct DropDeadBundleResults : OpRewritePattern<BundleOp> {
@@ -226,27 +245,48 @@ struct DropDeadBundleResults : OpRewritePattern<BundleOp> {
   LogicalResult matchAndRewrite(BundleOp op,
                                 PatternRewriter &rewriter) const override {
     SmallVector<Value> yielded, used;
-    Operation *yield = op.getBody().front().getTerminator();
     for (auto [result, value] :
-         llvm::zip_equal(op.getResults(), yield->getOperands()))
+         llvm::zip_equal(op.getResults(),
+                         op.getBody().front().getTerminator()->getOperands()))
       if (!result.use_empty()) {
         used.push_back(result);
         yielded.push_back(value);
       }
     if (used.empty() || used.size() == op.getNumResults())
       return failure(); // dead as a whole, or nothing to do
-    auto kept = BundleOp::create(rewriter, op.getLoc(), TypeRange(yielded));
-    kept->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    rewriter.modifyOpInPlace(yield, [&] { yield->setOperands(yielded); });
-    rewriter.inlineRegionBefore(op.getBody(), kept.getBody(),
-                                kept.getBody().end());
+    BundleOp kept = rebuildBundle(rewriter, op, yielded);
     for (auto [from, to] : llvm::zip_equal(used, kept.getResults()))
       rewriter.replaceAllUsesWith(from, to);
     rewriter.eraseOp(op);
-    for (Operation &member : llvm::make_early_inc_range(
-             kept.getBody().front().without_terminator()))
-      if (isOpTriviallyDead(&member))
-        rewriter.eraseOp(&member);
+    return success();
+  }
+};
+
+/// A cast of a member's result belongs after the bundle. (The tensor dialect
+/// folds casts of the inits of any destination style op and casts its results
+/// back where it stands, so this restores b1.)
+struct HoistCastsOfBundle : OpRewritePattern<BundleOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(BundleOp op,
+                                PatternRewriter &rewriter) const override {
+    SmallVector<Value> yielded;
+    bool changed = false;
+    for (Value value : op.getBody().front().getTerminator()->getOperands()) {
+      auto cast = value.getDefiningOp<tensor::CastOp>();
+      bool inside = cast && cast->getParentOp() == op;
+      yielded.push_back(inside ? cast.getSource() : value);
+      changed |= inside;
+    }
+    if (!changed)
+      return failure();
+    BundleOp result = rebuildBundle(rewriter, op, yielded);
+    SmallVector<Value> values;
+    for (auto [from, to] : llvm::zip_equal(op.getResults(), result.getResults()))
+      values.push_back(from.getType() == to.getType()
+                           ? Value(to)
+                           : tensor::CastOp::create(rewriter, op.getLoc(),
+                                                    from.getType(), to));
+    rewriter.replaceOp(op, values);
     return success();
   }
 };
@@ -269,7 +309,8 @@ struct UnwrapBundle : OpRewritePattern<BundleOp> {
 
 void BundleOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                            MLIRContext *context) {
-  patterns.add<DropDeadBundleResults, UnwrapBundle>(context);
+  patterns.add<DropDeadBundleResults, HoistCastsOfBundle, UnwrapBundle>(
+      context);
 }
 
 static void addTileOpPatterns(RewritePatternSet &patterns,

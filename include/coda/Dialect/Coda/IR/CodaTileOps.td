@@ -56,7 +56,8 @@ def Coda_GemmOp : Coda_TileOp<"gemm"> {
   let summary = "sums of products with a fused epilogue: one kernel";
   let description = [{
     One or more accumulators at one iteration point, a scalar region, and
-    stores and reductions of what the region yields.
+    stores and reductions of what the region yields. On tensors it is a value,
+    on memrefs it writes its destinations.
 
     ```
     acc_i[b, m, n, u] = sum over products p of i, sum over k:
@@ -91,7 +92,15 @@ def Coda_GemmOp : Coda_TileOp<"gemm"> {
       the sum); with `fresh` the operand's values are not read and the reduction
       starts from the identity. The order of the sum is not specified, but fixed
       per compiled artifact.
+
     Either takes one value per point of its u dims from the `coda.yield`.
+
+    In the generic form, operands are lhs\*, rhs\*, ins\*, outs\*;
+    `indexing_maps` has one map over the domain for each, `dims` the number of
+    b, m, n, u, k and p dims, in this order also the dims of the domain;
+    `acc_sizes` the number of products of each accumulator, `combiners` for each
+    output and `load_combiners` for each input a combiner or unit, `fresh` a
+    flag for each output.
 
     **Preconditions**:
     - c1: maps are projected permutations without symbols over the domain, and
