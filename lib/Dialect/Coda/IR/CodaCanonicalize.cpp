@@ -231,10 +231,12 @@ static BundleOp rebuildBundle(PatternRewriter &rewriter, BundleOp op,
   rewriter.modifyOpInPlace(yield, [&] { yield->setOperands(yielded); });
   rewriter.inlineRegionBefore(op.getBody(), result.getBody(),
                               result.getBody().end());
-  for (Operation &member : llvm::make_early_inc_range(llvm::reverse(
-           result.getBody().front().without_terminator())))
-    if (isOpTriviallyDead(&member))
-      rewriter.eraseOp(&member);
+  SmallVector<Operation *> members;
+  for (Operation &member : result.getBody().front().without_terminator())
+    members.push_back(&member);
+  for (Operation *member : llvm::reverse(members))
+    if (isOpTriviallyDead(member))
+      rewriter.eraseOp(member);
   return result;
 }
 

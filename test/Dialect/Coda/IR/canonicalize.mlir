@@ -499,6 +499,29 @@ func.func @bundle_kept(%x: memref<4xf32>, %o: memref<4xf32>, %p: memref<4xf32>) 
 
 // Casts of inits are folded without a cast staying in the bundle; constants
 // and their replacements are outside of it.
+// CHECK-LABEL: func.func @bundle_casts(
+// CHECK-SAME:    %[[ARG0:[a-zA-Z0-9_]+]]: tensor<4xf32>
+// CHECK-SAME:    %[[ARG1:[a-zA-Z0-9_]+]]: tensor<4xf32>
+// CHECK-NEXT: %[[V0:.+]] = tensor.empty() : tensor<4xf32>
+// CHECK-NEXT: %[[V1:.+]]:2 = coda.bundle -> tensor<4xf32>, tensor<4xf32> {
+// CHECK-NEXT:   %[[V2:.+]] = coda.map
+// CHECK-NEXT:       ins(%[[ARG0]][n] : tensor<4xf32>)
+// CHECK-NEXT:       outs(%[[ARG1]][n] : tensor<4xf32>) {
+// CHECK-NEXT:   ^bb0(%[[ARG2:.+]]: f32):
+// CHECK-NEXT:     coda.yield %[[ARG2]] : f32
+// CHECK-NEXT:   }
+// CHECK-NEXT:   %[[V3:.+]] = coda.map
+// CHECK-NEXT:       ins(%[[ARG0]][n] : tensor<4xf32>)
+// CHECK-NEXT:       outs(%[[V0]][n] : tensor<4xf32>) {
+// CHECK-NEXT:   ^bb0(%[[ARG2]]: f32):
+// CHECK-NEXT:     %[[V4:.+]] = arith.negf %[[ARG2]] : f32
+// CHECK-NEXT:     coda.yield %[[V4]] : f32
+// CHECK-NEXT:   }
+// CHECK-NEXT:   coda.yield %[[V2]], %[[V3]] : tensor<4xf32>, tensor<4xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: %[[CAST:.+]] = tensor.cast %[[V1]]#0 : tensor<4xf32> to tensor<?xf32>
+// CHECK-NEXT: return %[[CAST]], %[[V1]]#1 : tensor<?xf32>, tensor<4xf32>
+// CHECK-NEXT: }
 func.func @bundle_casts(%x: tensor<4xf32>, %o: tensor<4xf32>) -> (tensor<?xf32>, tensor<4xf32>) {
   %od = tensor.cast %o : tensor<4xf32> to tensor<?xf32>
   %zero = arith.constant dense<0.0> : tensor<4xf32>

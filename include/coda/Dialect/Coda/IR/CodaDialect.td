@@ -28,6 +28,8 @@ def Coda_Dialect : Dialect {
     `docs/Dialects/RationaleCoda.md` says why the ops have this form.
   }];
   let useDefaultAttributePrinterParser = 1;
+  // What canonicalisation creates.
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
 class Coda_Op<string mnemonic, list<Trait> traits = []>
