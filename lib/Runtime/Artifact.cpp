@@ -102,13 +102,14 @@ Result<EntryInfo> readEntry(const coda_entry_info &raw) {
 
 } // namespace
 
-Result<Artifact> Artifact::load(const std::string &path) {
+Result<Artifact> Artifact::load(const std::string &path,
+                                const std::string &shownAs) {
   // A name without a slash would make dlopen search the system's folders.
   char *resolved = realpath(path.c_str(), nullptr);
   if (!resolved)
     return Failure{"cannot read '" + path + "': " + std::strerror(errno)};
   Artifact artifact;
-  artifact.file = path;
+  artifact.file = shownAs.empty() ? path : shownAs;
   bool complete = isCompleteLibrary(resolved);
   void *library = complete ? dlopen(resolved, RTLD_NOW | RTLD_LOCAL) : nullptr;
   std::free(resolved);

@@ -131,7 +131,9 @@ Result<std::unique_ptr<Program>> Session::open(const std::string &role,
                                                const std::string &path) {
   auto program = std::make_unique<Program>();
   program->role = role;
-  Result<Artifact> artifact = Artifact::load(path);
+  bool compiled = folder && path.rfind(folder->path() + "/", 0) == 0;
+  Result<Artifact> artifact =
+      Artifact::load(path, compiled ? opts.input : path);
   if (!artifact.ok())
     return artifact.error();
   program->artifact = std::move(*artifact);
@@ -278,7 +280,7 @@ Result<Tensor> Session::resultOf(const std::string &in,
         compile(stem + ".mlir", kCpuTarget, {"--no-fuse"}, seconds);
     if (!path.ok())
       return path.error();
-    Result<Artifact> artifact = Artifact::load(*path);
+    Result<Artifact> artifact = Artifact::load(*path, stem + ".mlir");
     if (!artifact.ok())
       return artifact.error();
     Result<const EntryInfo *> entry = artifact->find("");

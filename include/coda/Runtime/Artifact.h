@@ -41,8 +41,10 @@ class Artifact {
 public:
   /// Fails on a missing file, on what is no shared library or exports no
   /// coda_module_v1, on a table of another version or with impossible entries,
-  /// and where this CPU lacks what the code was compiled for.
-  static Result<Artifact> load(const std::string &path);
+  /// and where this CPU lacks what the code was compiled for. Messages call
+  /// the file `shownAs`, if that is given: what it was compiled from, say.
+  static Result<Artifact> load(const std::string &path,
+                               const std::string &shownAs = "");
 
   const std::string &path() const { return file; }
   /// "cpu" or the name of a GPU architecture.
