@@ -64,14 +64,14 @@ def function(case):
         case.name, ", ".join(arguments), "\n".join(body))
 
 
-def build(cases, folder, compiler):
-    """Writes the library of all cases into `folder` and loads it."""
+def build(text, folder, compiler):
+    """Writes the library of the functions in `text` into `folder`; loads it."""
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, "cases")
     # memrefCopy
     runner = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(shutil.which("llc")))), "lib")
     with open(path + ".mlir", "w", encoding="utf-8") as f:
-        f.write("\n".join(map(function, cases)))
+        f.write(text)
     for command in [
             ["coda-opt", path + ".mlir", *PIPELINE, "-o", path + ".llvm.mlir"],
             ["mlir-translate", "--mlir-to-llvmir", path + ".llvm.mlir", "-o", path + ".ll"],
@@ -112,7 +112,12 @@ def call(library, case):
 
 def check(cases, folder, compiler):
     """Runs all cases; prints each that differs. The process's exit code."""
-    library = build(cases, folder, compiler)
+    return compare(build("\n".join(map(function, cases)), folder, compiler), cases)
+
+
+def compare(library, cases):
+    """Calls all cases of the library; prints each that differs from what it
+    expects. The process's exit code."""
     failed = 0
     for case in cases:
         for i, (out, expected) in enumerate(zip(call(library, case), case.expected, strict=True)):
