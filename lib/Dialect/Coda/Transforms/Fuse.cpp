@@ -188,17 +188,24 @@ bool FusePass::join(TileOpInterface consumer, unsigned input, JoinPlan &plan) {
   llvm_unreachable("all kinds handled");
 }
 
-bool FusePass::splitProducer(const JoinPlan &plan) {
-  auto expand = cast<tensor::ExpandShapeOp>(plan.view);
-  TileOpInterface producer = plan.producer;
-  unsigned output = cast<OpResult>(expand.getSrc()).getResultNumber();
+/// The extents into which a reshape splits the dims of its smaller side.
+static DimSplit getSplit(ArrayRef<ReassociationIndices> groups,
+                         ArrayRef<OpFoldResult> sizes) {
   DimSplit split;
-  SmallVector<OpFoldResult> sizes = expand.getMixedOutputShape();
-  for (const ReassociationIndices &group : expand.getReassociationIndices()) {
+  for (const ReassociationIndices &group : groups) {
     auto &extents = split.emplace_back();
     for (int64_t d : group)
       extents.push_back(sizes[d]);
   }
+  return split;
+}
+
+bool FusePass::splitProducer(const JoinPlan &plan) {
+  auto expand = cast<tensor::ExpandShapeOp>(plan.view);
+  TileOpInterface producer = plan.producer;
+  unsigned output = cast<OpResult>(expand.getSrc()).getResultNumber();
+  SmallVector<OpFoldResult> sizes = expand.getMixedOutputShape();
+  DimSplit split = getSplit(expand.getReassociationIndices(), sizes);
   // Extents that are computed later than the producer runs cannot be used.
   for (OpFoldResult size : sizes)
     if (auto value = dyn_cast<Value>(size))
@@ -226,12 +233,7 @@ bool FusePass::splitConsumer(TileOpInterface consumer, unsigned input) {
   rewriter.setInsertionPoint(consumer);
   SmallVector<OpFoldResult> sizes =
       tensor::getMixedSizes(rewriter, collapse.getLoc(), collapse.getSrc());
-  DimSplit split;
-  for (const ReassociationIndices &group : collapse.getReassociationIndices()) {
-    auto &extents = split.emplace_back();
-    for (int64_t d : group)
-      extents.push_back(sizes[d]);
-  }
+  DimSplit split = getSplit(collapse.getReassociationIndices(), sizes);
   return static_cast<bool>(splitDims(
       rewriter, consumer, 2 * consumer.getNumProducts() + input, split));
 }
