@@ -10,7 +10,9 @@
 #include "CPUBackend.h"
 
 #include "coda/Pipelines/CPUPipelines.h"
+#include "coda/Pipelines/FusePipeline.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
@@ -22,6 +24,8 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
@@ -133,6 +137,10 @@ public:
     context.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
       if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
         report(describe(diagnostic.getLocation()), diagnostic.str());
+      else if (diagnostic.getSeverity() == DiagnosticSeverity::Remark)
+        remarks.push_back(llvm::json::Object{
+            {"location", describe(diagnostic.getLocation())},
+            {"message", diagnostic.str()}});
       return success();
     });
   }
@@ -162,6 +170,8 @@ private:
   }
 
   LogicalResult checkOptions();
+  LogicalResult fuse();
+  LogicalResult writeReport();
   LogicalResult compileForCPU(StringRef outputPath);
   LogicalResult runPasses(llvm::function_ref<void(OpPassManager &)> build,
                           StringRef what);
@@ -171,6 +181,7 @@ private:
   MLIRContext context;
   OwningOpRef<ModuleOp> module;
   bool reported = false;
+  llvm::json::Array remarks;
 };
 
 LogicalResult Compilation::checkOptions() {
@@ -178,6 +189,7 @@ LogicalResult Compilation::checkOptions() {
     return fail("unknown target '" + llvm::Twine(options.target) +
                 "'; there is 'cpu'");
   switch (options.emit) {
+  case EmitStage::Fused:
   case EmitStage::LLVM:
   case EmitStage::SharedObject:
     return success();
@@ -194,6 +206,58 @@ Compilation::runPasses(llvm::function_ref<void(OpPassManager &)> build,
   build(pm);
   if (failed(pm.run(*module)))
     return fail(what + " failed without a reason; this is a defect of coda");
+  return success();
+}
+
+LogicalResult Compilation::fuse() {
+  // Remarks may come from several threads; a report has them in one order.
+  context.disableMultithreading();
+  FusePipelineOptions pipeline;
+  pipeline.strict = options.strict;
+  pipeline.allowF16Range = options.allowF16Range;
+  return runPasses(
+      [&](OpPassManager &pm) { buildFusePipeline(pm, pipeline); }, "fusing");
+}
+
+/// What there is after fusing: for each function its calls of kernels, the
+/// kernels, and the remarks, which say what was not fused and why.
+LogicalResult Compilation::writeReport() {
+  llvm::json::Array functions, kernels;
+  for (auto func : module->getOps<func::FuncOp>()) {
+    if (func->hasAttr("coda.kernel")) {
+      llvm::json::Array ops;
+      func.walk([&](Operation *op) {
+        if (op->getName().getDialectNamespace() == "coda" &&
+            isa<func::FuncOp>(op->getParentOp()))
+          ops.push_back(op->getName().getStringRef().str());
+      });
+      kernels.push_back(llvm::json::Object{{"name", func.getName().str()},
+                                           {"ops", std::move(ops)}});
+      continue;
+    }
+    llvm::json::Array launches, others;
+    func.walk([&](Operation *op) {
+      if (auto call = dyn_cast<func::CallOp>(op))
+        launches.push_back(call.getCallee().str());
+      else if (op->getName().getDialectNamespace() == "linalg" &&
+               op->getBlock() == &func.getBody().front())
+        others.push_back(op->getName().getStringRef().str());
+    });
+    functions.push_back(llvm::json::Object{{"name", func.getName().str()},
+                                           {"launches", std::move(launches)},
+                                           {"unfused", std::move(others)}});
+  }
+  llvm::json::Value report = llvm::json::Object{
+      {"target", options.target},
+      {"numerics", options.strict ? "strict" : "relaxed"},
+      {"functions", std::move(functions)},
+      {"kernels", std::move(kernels)},
+      {"remarks", std::move(remarks)}};
+  if (llvm::Error error =
+          Output(options.reportPath).writeText([&](llvm::raw_ostream &stream) {
+            stream << llvm::formatv("{0:2}\n", report);
+          }))
+    return fail(std::move(error));
   return success();
 }
 
@@ -257,6 +321,19 @@ LogicalResult Compilation::run(StringRef inputPath, StringRef outputPath) {
   module = parseSourceFile<ModuleOp>(sources, &context);
   if (!module)
     return fail("'" + llvm::Twine(inputPath) + "' is not a module of MLIR");
+  if (options.fuse && !options.reference && failed(fuse()))
+    return failure();
+  if (!options.reportPath.empty() && failed(writeReport()))
+    return failure();
+  if (options.emit == EmitStage::Fused) {
+    if (llvm::Error error =
+            Output(outputPath).writeText([&](llvm::raw_ostream &stream) {
+              module->print(stream);
+              stream << '\n';
+            }))
+      return fail(std::move(error));
+    return success();
+  }
   return compileForCPU(outputPath);
 }
 

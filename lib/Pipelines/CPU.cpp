@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "coda/Conversion/Passes.h"
+#include "coda/Dialect/Coda/Transforms/Passes.h"
 #include "coda/Pipelines/CPUPipelines.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -47,8 +48,15 @@ void coda::buildCPULoopsPipeline(OpPassManager &pm,
                                  const CPUPipelineOptions &options) {
   // arith and math on tensors, as front ends write them outside of linalg.
   pm.addPass(createConvertElementwiseToLinalgPass());
+  pm.addNestedPass<func::FuncOp>(createDecomposePass());
+  if (options.reference) {
+    pm.addPass(createInlinerPass());
+    pm.addPass(createSymbolDCEPass());
+    pm.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
+    pm.addPass(createCodaWidenToF64());
+  }
   pm.addPass(createCodaHostSignature());
-  pm.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
+  pm.addPass(createCodaFoldTransposes());
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   addCleanup(pm);
 
@@ -66,6 +74,14 @@ void coda::buildCPULoopsPipeline(OpPassManager &pm,
   addCleanup(pm);
 
   pm.addPass(createCodaCopyToLinalg());
+  pm.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
+  CodaLowerContractionsOptions contractions;
+  contractions.strict = options.strict;
+  pm.addPass(createCodaLowerContractions(contractions));
+  pm.addPass(createCodaExpandMath());
+  CodaVectorizeLoopsOptions vectors;
+  vectors.strict = options.strict;
+  pm.addPass(createCodaVectorizeLoops(vectors));
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   addCleanup(pm);
   pm.addPass(createCodaPlanWorkspace());

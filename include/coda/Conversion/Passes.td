@@ -14,6 +14,20 @@ include "mlir/Pass/PassBase.td"
 // Loops on the CPU.
 //===----------------------------------------------------------------------===//
 
+def CodaWidenToF64 : Pass<"coda-widen-to-f64", "ModuleOp"> {
+  let summary = "Computes each function in f64: the oracle for the others";
+  let description = [{
+    NON-NUMERIC-PRESERVING. Every float of a function becomes f64 and every
+    conversion between floats disappears: inputs are extended where they are
+    first read, float results are rounded to f32, once.
+
+    Precondition: functions on tensors, on the level of linalg, without calls
+    and without `arith.bitcast`.
+  }];
+  let dependentDialects = ["arith::ArithDialect", "linalg::LinalgDialect",
+                           "tensor::TensorDialect"];
+}
+
 def CodaPrivatizeInits : Pass<"coda-privatize-inits"> {
   let summary = "Gives each use of a tensor.empty or linalg.fill its own";
   let description = [{
@@ -24,6 +38,75 @@ def CodaPrivatizeInits : Pass<"coda-privatize-inits"> {
     (a canonicaliser would undo this: run it before, not after).
   }];
   let dependentDialects = ["linalg::LinalgDialect", "tensor::TensorDialect"];
+}
+
+def CodaLowerContractions : Pass<"coda-lower-contractions"> {
+  let summary = "Lowers contractions to packed, register-tiled loops";
+  let description = [{
+    Replaces each `linalg.generic` on memrefs that multiplies and accumulates
+    floats, with at least one dim of each of m, n and k, by loops over blocks:
+    both factors are packed into panels and widened to the type of the
+    accumulator, and a tile of 6 rows by two vectors stays in registers along a
+    block of k. Any order of dims is read as it is, so no transpose is needed.
+
+    Each element is one chain of FMAs in ascending order of k, whatever the
+    extents of the tiles. An accumulator narrower than f32 is summed in f32 and
+    rounded once, unless `strict`.
+  }];
+  let options = [
+    Option<"strict", "strict", "bool", "false",
+           "leave contractions that accumulate in less than f32 alone">
+  ];
+  let statistics = [
+    Statistic<"numLowered", "num-lowered", "contractions lowered">
+  ];
+  let dependentDialects = ["arith::ArithDialect", "memref::MemRefDialect",
+                           "scf::SCFDialect", "vector::VectorDialect"];
+}
+
+def CodaVectorizeLoops : Pass<"coda-vectorize-loops"> {
+  let summary = "Lowers elementwise ops and reductions to loops over vectors";
+  let description = [{
+    Replaces each `linalg.generic` on memrefs whose maps are projected
+    permutations and whose body is elementwise by a loop nest. The innermost
+    loop runs along the dim that the most operands are contiguous in, 8 elements
+    at a time, then one at a time. Values that do not depend on that dim are
+    computed once per row. A sum along it is kept in 8 lanes, which are added in
+    a fixed order; with `strict`, sums keep the order of the source, and ops that
+    could only run along a summed dim are left for scalar loops.
+
+    A vector and a scalar step do the same arithmetic.
+  }];
+  let options = [
+    Option<"strict", "strict", "bool", "false",
+           "never change the order of a sum">
+  ];
+  let statistics = [
+    Statistic<"numVectorized", "num-vectorized", "ops that became vectors">
+  ];
+  let dependentDialects = ["arith::ArithDialect", "memref::MemRefDialect",
+                           "scf::SCFDialect", "vector::VectorDialect"];
+}
+
+def CodaExpandMath : Pass<"coda-expand-math"> {
+  let summary = "Replaces math on f32 by arithmetic, as accurate as libm";
+  let description = [{
+    Powers become products; exp, expm1, log, log1p, tanh and erf of f32, f16 and
+    bf16 become polynomials in f32 (relative error below 1e-6), which are the
+    same in a vector and in a scalar loop. What has no accurate polynomial, sin
+    and cos of large arguments, and all of f64, is left to libm.
+  }];
+  let dependentDialects = ["arith::ArithDialect", "math::MathDialect",
+                           "vector::VectorDialect"];
+}
+
+def CodaFoldTransposes : Pass<"coda-fold-transposes"> {
+  let summary = "Reads transposed factors of contractions where they are";
+  let description = [{
+    A `linalg.transpose` of a factor of a contraction becomes a permuted index
+    map: packing reads any order of dims, so the copy is not made.
+  }];
+  let dependentDialects = ["linalg::LinalgDialect"];
 }
 
 def CodaCopyToLinalg : Pass<"coda-copy-to-linalg"> {

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -21,6 +22,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/EquivalenceClasses.h"
 
 namespace mlir::coda {
 #define GEN_PASS_DEF_CODAHOSTSIGNATURE
@@ -99,6 +101,84 @@ void guardDivisions(func::FuncOp func) {
     op->setOperand(1, arith::SelectOp::create(builder, loc, isZero,
                                               constant(1), divisor));
   });
+}
+
+/// For each extent of each argument, in order, a number that it shares with
+/// the extents that must be equal to it because an op indexes both with one
+/// dim; -1 where there is no other.
+SmallVector<int32_t> computeExtentClasses(func::FuncOp func) {
+  using Extent = std::pair<void *, int64_t>;
+  llvm::EquivalenceClasses<Extent> classes;
+  auto unite = [&](Value a, int64_t i, Value b, int64_t j) {
+    classes.unionSets(Extent(a.getAsOpaquePointer(), i),
+                      Extent(b.getAsOpaquePointer(), j));
+  };
+  func.walk([&](Operation *op) {
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+      DenseMap<unsigned, std::pair<Value, int64_t>> dims;
+      for (OpOperand &operand : op->getOpOperands()) {
+        AffineMap map = linalgOp.getMatchingIndexingMap(&operand);
+        for (auto [i, expr] : llvm::enumerate(map.getResults()))
+          if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+            auto [it, isNew] = dims.try_emplace(dim.getPosition(),
+                                                operand.get(), int64_t(i));
+            if (!isNew)
+              unite(it->second.first, it->second.second, operand.get(), i);
+          }
+      }
+      for (auto [result, init] :
+           llvm::zip(op->getResults(), linalgOp.getDpsInits()))
+        for (int64_t i = 0, e = cast<RankedTensorType>(init.getType()).getRank();
+             i < e; ++i)
+          unite(result, i, init, i);
+    } else if (auto empty = dyn_cast<tensor::EmptyOp>(op)) {
+      for (auto [i, size] : llvm::enumerate(empty.getDynamicSizes()))
+        if (auto dim = size.getDefiningOp<tensor::DimOp>())
+          if (std::optional<int64_t> index = dim.getConstantIndex()) {
+            int64_t position = 0;
+            for (int64_t left = i;; ++position)
+              if (empty.getType().isDynamicDim(position) && left-- == 0)
+                break;
+            unite(empty.getResult(), position, dim.getSource(), *index);
+          }
+    } else if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op)) {
+      bool expands = isa<tensor::ExpandShapeOp>(op);
+      Value wide = expands ? op->getResult(0) : op->getOperand(0);
+      Value narrow = expands ? op->getOperand(0) : op->getResult(0);
+      auto groups =
+          expands ? cast<tensor::ExpandShapeOp>(op).getReassociationIndices()
+                  : cast<tensor::CollapseShapeOp>(op).getReassociationIndices();
+      auto type = cast<RankedTensorType>(wide.getType());
+      for (auto [i, group] : llvm::enumerate(groups)) {
+        SmallVector<int64_t> others = llvm::filter_to_vector(
+            group, [&](int64_t d) { return type.getDimSize(d) != 1; });
+        if (others.size() == 1)
+          unite(narrow, i, wide, others.front());
+      }
+    }
+  });
+  SmallVector<int32_t> numbers;
+  DenseMap<Extent, int32_t> known;
+  DenseMap<int32_t, unsigned> members;
+  for (BlockArgument arg : func.getArguments()) {
+    auto type = cast<RankedTensorType>(arg.getType());
+    for (int64_t i = 0; i < type.getRank(); ++i) {
+      Extent extent(arg.getAsOpaquePointer(), i);
+      auto leader = classes.findLeader(extent);
+      if (!type.isDynamicDim(i) || leader == classes.member_end()) {
+        numbers.push_back(-1);
+        continue;
+      }
+      int32_t number =
+          known.try_emplace(*leader, int32_t(known.size())).first->second;
+      ++members[number];
+      numbers.push_back(number);
+    }
+  }
+  for (int32_t &number : numbers)
+    if (number >= 0 && members[number] < 2)
+      number = -1;
+  return numbers;
 }
 
 /// Makes, before `func`, the private function that maps `func`'s arguments to
@@ -223,6 +303,9 @@ struct HostSignature
     entry.emplace_back("outputs",
                        builder.getTypeArrayAttr(func.getResultTypes()));
     entry.emplace_back("launches", builder.getI32IntegerAttr(launches));
+    SmallVector<int32_t> extents = computeExtentClasses(func);
+    if (llvm::any_of(extents, [](int32_t number) { return number >= 0; }))
+      entry.emplace_back("extents", builder.getDenseI32ArrayAttr(extents));
     if (*infer)
       entry.emplace_back("infer", FlatSymbolRefAttr::get(*infer));
 

@@ -20,6 +20,8 @@ namespace coda {
 ///   inputs     tensor types of the inputs
 ///   outputs    tensor types of the outputs
 ///   launches   i32, kernel launches of one call
+///   extents    i32 array, one number per extent of the inputs: extents of the
+///              same number must be equal; -1: free. Absent: all are free
 ///   infer      symbol of the function that computes the dynamic extents of
 ///              the outputs, if there are any
 ///   workspace  symbol of the function that computes the number of bytes of

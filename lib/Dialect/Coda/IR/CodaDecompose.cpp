@@ -250,12 +250,14 @@ static Value widen(OpBuilder &b, Location loc, Value value, Type type) {
 }
 
 Value TileOpDecomposer::buildAccumulator(unsigned first, unsigned size) {
-  SmallVector<unsigned> kept = getParallelDims();
+  // The u dims come first: a slice at a point of them is contiguous.
+  SmallVector<unsigned> kept;
   for (unsigned i = 0; i < op.getNumDims(DimKind::u); ++i) {
     unsigned d = op.getDimPosition(DimKind::u, i);
     if (op.getRhsMap(first).isFunctionOfDim(d))
       kept.push_back(d);
   }
+  llvm::append_range(kept, getParallelDims());
   Type accType = getAccumulatorType(getElementTypeOrSelf(op.getLhs()[first]));
   Value acc = createFill(kept, b.getZeroAttr(accType));
   AffineMap accMap = b.getMultiDimIdentityMap(kept.size());
@@ -377,15 +379,15 @@ SmallVector<Value> TileOpDecomposer::run() {
   unsigned product = 0;
   for (auto [i, size] : llvm::enumerate(op.getAccSizes())) {
     Value acc = buildAccumulator(product, size);
-    // The accumulator's own map over the domain: b, m, n, then its u dims.
+    // The accumulator's own map over the domain: its u dims, then b, m, n.
     SmallVector<AffineExpr> exprs;
-    for (unsigned d : parallel)
-      exprs.push_back(b.getAffineDimExpr(d));
     for (unsigned u = 0; u < op.getNumDims(DimKind::u); ++u) {
       unsigned d = op.getDimPosition(DimKind::u, u);
       if (op.getRhsMap(product).isFunctionOfDim(d))
         exprs.push_back(b.getAffineDimExpr(d));
     }
+    for (unsigned d : parallel)
+      exprs.push_back(b.getAffineDimExpr(d));
     AffineMap map =
         AffineMap::get(op.getNumDomainDims(), 0, exprs, b.getContext());
     for (auto [arg, point] :
