@@ -267,6 +267,10 @@ struct HostSignature
     for (func::FuncOp func : entries)
       if (failed(checkEntry(func)))
         return signalPassFailure();
+    // Kernels are functions for the GPU's sake; here they are code like other.
+    for (auto func : module.getOps<func::FuncOp>())
+      if (func.isPrivate())
+        func->removeAttr("no_inline");
     OpPassManager inlining(ModuleOp::getOperationName());
     inlining.addPass(createInlinerPass());
     inlining.addPass(createSymbolDCEPass());

@@ -72,7 +72,10 @@ private:
   /// Results are what the caller's buffers, the last arguments, then hold.
   LogicalResult dropResults();
   LogicalResult collect();
-  /// Computes `value` on entry, or the largest that it gets in a loop.
+  /// Computes `value` on entry; failure if it changes in a loop.
+  FailureOr<Value> exactly(Value value);
+  /// The same, or the largest value that it gets; an error at `user` if there
+  /// is no bound.
   FailureOr<Value> onEntry(Value value, Operation *user);
   LogicalResult computeSize(Buffer &buffer);
   void placeStatic();
@@ -86,6 +89,7 @@ private:
   OpBuilder prologue;
   Location loc;
   IRMapping hoisted;
+  DenseMap<Value, Value> bounds;
   SmallVector<Buffer> buffers;
   Value total;
 };
@@ -128,7 +132,7 @@ LogicalResult Planner::collect() {
   return failure(result.wasInterrupted());
 }
 
-FailureOr<Value> Planner::onEntry(Value value, Operation *user) {
+FailureOr<Value> Planner::exactly(Value value) {
   if (Value known = hoisted.lookupOrNull(value))
     return known;
   auto isEntryArg = [&](Value v) {
@@ -144,10 +148,9 @@ FailureOr<Value> Planner::onEntry(Value value, Operation *user) {
         if (std::optional<int64_t> index = dim.getConstantIndex()) {
           if (!alloc.getType().isDynamicDim(*index))
             return constant(alloc.getType().getDimSize(*index));
-          return onEntry(
+          return exactly(
               alloc.getDynamicSizes()[alloc.getType().getDynamicDimIndex(
-                  *index)],
-              user);
+                  *index)]);
         }
     bool extentOfArg =
         isa<memref::DimOp>(op) && isEntryArg(op->getOperand(0));
@@ -157,7 +160,7 @@ FailureOr<Value> Planner::onEntry(Value value, Operation *user) {
         })) {
       bool all = true;
       for (Value operand : op->getOperands()) {
-        FailureOr<Value> there = onEntry(operand, nullptr);
+        FailureOr<Value> there = exactly(operand);
         if (failed(there)) {
           all = false;
           break;
@@ -173,6 +176,20 @@ FailureOr<Value> Planner::onEntry(Value value, Operation *user) {
       }
     }
   }
+  return failure();
+}
+
+FailureOr<Value> Planner::onEntry(Value value, Operation *user) {
+  // Bounds are of whole values: a bound of an operand says nothing about the
+  // result of an op that is not monotone in it.
+  if (FailureOr<Value> exact = exactly(value); succeeded(exact))
+    return exact;
+  if (auto known = bounds.find(value); known != bounds.end())
+    return known->second;
+  auto isEntryArg = [&](Value v) {
+    auto arg = dyn_cast<BlockArgument>(v);
+    return arg && arg.getOwner() == &body;
+  };
   if (value.getType().isIndex()) {
     auto stop = [&](Value v, std::optional<int64_t> dim,
                     ValueBoundsConstraintSet &) { return isEntryArg(v); };
@@ -183,14 +200,13 @@ FailureOr<Value> Planner::onEntry(Value value, Operation *user) {
       Value there = isa<Value>(*bound)
                         ? cast<Value>(*bound)
                         : constant(*getConstantIntValue(*bound));
-      hoisted.map(value, there);
+      bounds[value] = there;
       return there;
     }
   }
-  if (user)
-    user->emitError("the size of this buffer does not follow from the shapes "
-                    "of the arguments; the workspace is static, so sizes that "
-                    "depend on data do not compile");
+  user->emitError("the size of this buffer does not follow from the shapes "
+                  "of the arguments; the workspace is static, so sizes that "
+                  "depend on data do not compile");
   return failure();
 }
 

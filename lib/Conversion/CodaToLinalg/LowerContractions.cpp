@@ -18,6 +18,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -605,6 +606,38 @@ void ContractionEmitter::emit() {
   });
 }
 
+/// Makes one dim of neighbouring dims that all operands have, or not, together
+/// and contiguously: (batch, token) is one m dim to a weight.
+linalg::GenericOp collapseDims(linalg::GenericOp op) {
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  auto together = [&](unsigned dim, unsigned next) {
+    ReassociationIndices pair = {int64_t(dim), int64_t(next)};
+    return linalg::areDimSequencesPreserved(maps, {pair}) &&
+           llvm::all_of(maps, [&](AffineMap map) {
+             return map.isFunctionOfDim(dim) == map.isFunctionOfDim(next);
+           });
+  };
+  IRRewriter rewriter(op);
+  for (unsigned dim = 0; dim + 1 < op.getNumLoops();) {
+    if (!together(dim, dim + 1)) {
+      ++dim;
+      continue;
+    }
+    ReassociationIndices pair = {int64_t(dim), int64_t(dim + 1)};
+    rewriter.setInsertionPoint(op);
+    FailureOr<linalg::CollapseResult> collapsed =
+        linalg::collapseOpIterationDims(op, {pair}, rewriter);
+    if (failed(collapsed)) {
+      ++dim;
+      continue;
+    }
+    rewriter.eraseOp(op);
+    op = cast<linalg::GenericOp>(collapsed->collapsedOp.getOperation());
+    maps = op.getIndexingMapsArray();
+  }
+  return op;
+}
+
 struct LowerContractions
     : public coda::impl::CodaLowerContractionsBase<LowerContractions> {
   using CodaLowerContractionsBase::CodaLowerContractionsBase;
@@ -613,6 +646,9 @@ struct LowerContractions
     SmallVector<linalg::GenericOp> ops;
     getOperation()->walk([&](linalg::GenericOp op) { ops.push_back(op); });
     for (linalg::GenericOp op : ops) {
+      if (!match(op, strict))
+        continue;
+      op = collapseDims(op);
       std::optional<Contraction> contraction = match(op, strict);
       if (!contraction)
         continue;

@@ -34,8 +34,6 @@ namespace {
 
 /// Elements of a vector; f32 fills a register, f64 two.
 constexpr int64_t kLanes = 8;
-/// Below this many points a loop is not worth a vector.
-constexpr int64_t kSmallExtent = 4;
 
 /// Whether vectors of `type` lie in memory as its elements do.
 bool isVectorMemoryType(Type type) {
@@ -103,8 +101,7 @@ bool isCandidate(linalg::GenericOp op) {
     }
   }
   for (Operation &inner : op.getBody()->without_terminator()) {
-    bool isScalarConstant = isa<arith::ConstantOp>(inner);
-    if (isa<linalg::IndexOp>(inner) || isScalarConstant)
+    if (isa<linalg::IndexOp, arith::ConstantOp>(inner))
       continue;
     if (!OpTrait::hasElementwiseMappableTraits(&inner) ||
         inner.getNumResults() != 1 ||
@@ -121,7 +118,7 @@ std::optional<unsigned> chooseDim(linalg::GenericOp op, bool strict) {
   std::optional<unsigned> best;
   int64_t bestCost = 0;
   for (unsigned dim = 0; dim < op.getNumLoops(); ++dim) {
-    if (!ShapedType::isDynamic(extents[dim]) && extents[dim] < kSmallExtent)
+    if (!ShapedType::isDynamic(extents[dim]) && extents[dim] < kLanes)
       continue;
     bool legal = true;
     for (auto [result, init] : llvm::enumerate(op.getDpsInits())) {
@@ -144,8 +141,6 @@ std::optional<unsigned> chooseDim(linalg::GenericOp op, bool strict) {
       if (access == Access::Strided)
         cost += 4 * (op.isDpsInit(&operand) ? 3 : 2);
     }
-    if (!ShapedType::isDynamic(extents[dim]) && extents[dim] < kLanes)
-      cost += 6;
     if (!ShapedType::isDynamic(extents[dim]) && extents[dim] % kLanes)
       cost += 1;
     if (!best || cost <= bestCost) {

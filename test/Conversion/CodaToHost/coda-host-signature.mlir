@@ -1,0 +1,57 @@
+// RUN: coda-opt %s --coda-host-signature --split-input-file | FileCheck %s
+
+// A result gets a destination; an input is not writable.
+
+// CHECK-LABEL: func.func @static
+// CHECK-SAME: %[[A:[a-z0-9]+]]: tensor<4xf32> {bufferization.writable = false}
+// CHECK-SAME: %[[OUT:[a-z0-9]+]]: tensor<4xf32>
+// CHECK-SAME: coda.entry = {inputs = [tensor<4xf32>], launches = 0 : i32, name = "static", outputs = [tensor<4xf32>]}
+// CHECK: %[[R:.*]] = linalg.exp ins(%[[A]]
+// CHECK: %[[M:.*]] = bufferization.materialize_in_destination %[[R]] in %[[OUT]]
+// CHECK: return %[[M]]
+func.func @static(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %r = linalg.exp ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+// A dynamic extent: a function computes it, and extents that one op indexes
+// with one dim share a number.
+
+// CHECK-LABEL: func.func @dynamic(
+// CHECK-SAME: extents = array<i32: 0, -1, 0, -1>
+// CHECK-SAME: infer = @dynamic_infer
+// CHECK-LABEL: func.func private @dynamic_infer
+// CHECK-SAME: %[[A:[a-z0-9]+]]: tensor<?x4xf32>
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+// CHECK: %[[D:.*]] = tensor.dim %[[A]], %[[C0]]
+// CHECK: return %[[D]] : index
+func.func @dynamic(%a: tensor<?x4xf32>, %b: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %c0 = arith.constant 0 : index
+  %d = tensor.dim %a, %c0 : tensor<?x4xf32>
+  %e = tensor.empty(%d) : tensor<?x4xf32>
+  %r = linalg.add ins(%a, %b : tensor<?x4xf32>, tensor<?x4xf32>)
+      outs(%e : tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %r : tensor<?x4xf32>
+}
+
+// -----
+
+// Two calls of kernels are two launches; the kernels are inlined.
+
+// CHECK-LABEL: func.func @launches
+// CHECK-SAME: launches = 2 : i32
+// CHECK-NOT: call
+// CHECK-COUNT-2: linalg.exp
+func.func @launches(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %b = call @kernel(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  %c = call @kernel(%b) : (tensor<4xf32>) -> tensor<4xf32>
+  return %c : tensor<4xf32>
+}
+func.func private @kernel(%a: tensor<4xf32>) -> tensor<4xf32> attributes {coda.kernel} {
+  %e = tensor.empty() : tensor<4xf32>
+  %r = linalg.exp ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}

@@ -1,0 +1,77 @@
+// RUN: coda-opt %s --coda-plan-workspace --canonicalize --split-input-file | FileCheck %s
+
+#entry = {name = "f", inputs = [tensor<64xf32>], outputs = [tensor<64xf32>], launches = 0 : i32}
+
+// Lifetimes [0, 2], [1, 4], [3, 5]: the first and the third share bytes.
+
+// CHECK-LABEL: func.func @shared
+// CHECK-SAME: %[[WS:[a-z0-9]+]]: memref<?xi8>
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG: %[[C256:.*]] = arith.constant 256 : index
+// CHECK-NOT: memref.alloc
+// CHECK: memref.view %[[WS]][%[[C0]]]
+// CHECK: memref.view %[[WS]][%[[C256]]]
+// CHECK: memref.view %[[WS]][%[[C0]]]
+// CHECK-NOT: memref.alloc
+// CHECK-LABEL: func.func private @shared_workspace
+// CHECK: %[[SIZE:.*]] = arith.constant 512 : index
+// CHECK: return %[[SIZE]]
+func.func @shared(%in: memref<64xf32>, %out: memref<64xf32>) -> memref<64xf32> attributes {coda.entry = #entry} {
+  %a = memref.alloc() : memref<64xf32>
+  linalg.exp ins(%in : memref<64xf32>) outs(%a : memref<64xf32>)
+  %b = memref.alloc() : memref<64xf32>
+  linalg.exp ins(%a : memref<64xf32>) outs(%b : memref<64xf32>)
+  %c = memref.alloc() : memref<64xf32>
+  linalg.exp ins(%b : memref<64xf32>) outs(%c : memref<64xf32>)
+  linalg.exp ins(%c : memref<64xf32>) outs(%out : memref<64xf32>)
+  return %out : memref<64xf32>
+}
+
+// -----
+
+#entry = {name = "f", inputs = [tensor<?xf32>], outputs = [tensor<?xf32>], launches = 0 : i32}
+
+// A dynamic size is computed from the argument; 64-byte blocks.
+
+// CHECK-LABEL: func.func private @dynamic_workspace
+// CHECK-SAME: %[[IN:[a-z0-9]+]]: memref<?xf32>
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG: %[[C4:.*]] = arith.constant 4 : index
+// CHECK-DAG: %[[C64:.*]] = arith.constant 64 : index
+// CHECK: %[[N:.*]] = memref.dim %[[IN]], %[[C0]]
+// CHECK: %[[BYTES:.*]] = arith.muli %[[N]], %[[C4]]
+// CHECK: %[[BLOCKS:.*]] = arith.ceildivui %[[BYTES]], %[[C64]]
+// CHECK: %[[SIZE:.*]] = arith.muli %[[BLOCKS]], %[[C64]]
+// CHECK: return %[[SIZE]]
+func.func @dynamic(%in: memref<?xf32>, %out: memref<?xf32>) -> memref<?xf32> attributes {coda.entry = #entry} {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %in, %c0 : memref<?xf32>
+  %a = memref.alloc(%n) : memref<?xf32>
+  linalg.exp ins(%in : memref<?xf32>) outs(%a : memref<?xf32>)
+  linalg.exp ins(%a : memref<?xf32>) outs(%out : memref<?xf32>)
+  return %out : memref<?xf32>
+}
+
+// -----
+
+#entry = {name = "f", inputs = [tensor<100xf32>], outputs = [tensor<100xf32>], launches = 0 : i32}
+
+// An extent that varies in a loop takes its bound, 64 of f32.
+
+// CHECK-LABEL: func.func private @loop_workspace
+// CHECK: %[[SIZE:.*]] = arith.constant 256 : index
+// CHECK: return %[[SIZE]]
+func.func @loop(%in: memref<100xf32>, %out: memref<100xf32>) -> memref<100xf32> attributes {coda.entry = #entry} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c100 = arith.constant 100 : index
+  scf.for %i = %c0 to %c100 step %c64 {
+    %n = affine.min affine_map<(d0) -> (64, 100 - d0)>(%i)
+    %a = memref.alloc(%n) : memref<?xf32>
+    %s = memref.subview %in[%i] [%n] [1] : memref<100xf32> to memref<?xf32, strided<[1], offset: ?>>
+    %o = memref.subview %out[%i] [%n] [1] : memref<100xf32> to memref<?xf32, strided<[1], offset: ?>>
+    linalg.exp ins(%s : memref<?xf32, strided<[1], offset: ?>>) outs(%a : memref<?xf32>)
+    linalg.exp ins(%a : memref<?xf32>) outs(%o : memref<?xf32, strided<[1], offset: ?>>)
+  }
+  return %out : memref<100xf32>
+}

@@ -1,0 +1,38 @@
+// RUN: coda-opt %s --coda-widen-to-f64 --split-input-file --verify-diagnostics | FileCheck %s
+
+// CHECK-LABEL: func.func @rounded
+// CHECK-SAME: %[[A:[a-z0-9]+]]: tensor<4xbf16>) -> tensor<4xf32>
+// CHECK: %[[X:.*]] = linalg.generic {{.*}} ins(%[[A]] : tensor<4xbf16>) outs(%{{.*}} : tensor<4xf64>)
+// CHECK: arith.extf %{{.*}} : bf16 to f64
+// CHECK: %[[Y:.*]] = linalg.generic {{.*}} ins(%[[X]] : tensor<4xf64>)
+// CHECK: ^bb0(%[[E:.*]]: f64,
+// CHECK-NEXT: %[[S:.*]] = arith.mulf %[[E]], %[[E]] : f64
+// CHECK-NEXT: linalg.yield %[[S]] : f64
+// CHECK: linalg.generic {{.*}} ins(%[[Y]] : tensor<4xf64>)
+// CHECK: arith.truncf %{{.*}} : f64 to f32
+func.func @rounded(%a: tensor<4xbf16>) -> tensor<4xbf16> {
+  %e = tensor.empty() : tensor<4xbf16>
+  %r = linalg.generic {indexing_maps = [affine_map<(m) -> (m)>, affine_map<(m) -> (m)>], iterator_types = ["parallel"]}
+      ins(%a : tensor<4xbf16>) outs(%e : tensor<4xbf16>) {
+  ^bb0(%x: bf16, %o: bf16):
+    %f = arith.extf %x : bf16 to f32
+    %s = arith.mulf %f, %f : f32
+    %t = arith.truncf %s : f32 to bf16
+    linalg.yield %t : bf16
+  } -> tensor<4xbf16>
+  return %r : tensor<4xbf16>
+}
+
+// -----
+
+func.func @bits(%a: tensor<4xf32>) -> tensor<4xi32> {
+  %e = tensor.empty() : tensor<4xi32>
+  %r = linalg.generic {indexing_maps = [affine_map<(m) -> (m)>, affine_map<(m) -> (m)>], iterator_types = ["parallel"]}
+      ins(%a : tensor<4xf32>) outs(%e : tensor<4xi32>) {
+  ^bb0(%x: f32, %o: i32):
+    // expected-error@below {{'arith.bitcast' has no counterpart in f64}}
+    %b = arith.bitcast %x : f32 to i32
+    linalg.yield %b : i32
+  } -> tensor<4xi32>
+  return %r : tensor<4xi32>
+}
