@@ -117,6 +117,8 @@ void coda::buildCPUToLLVMPipeline(OpPassManager &pm,
   emulate.sourceTypeStrs = {"bf16", "f16"};
   emulate.targetTypeStr = "f32";
   pm.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
+  if (options.strict)
+    pm.addPass(createCodaKeepRoundings());
   arith::ArithExpandOpsPassOptions expandArith;
   expandArith.includeBf16 = true;
   pm.addPass(arith::createArithExpandOpsPass(expandArith));

@@ -109,6 +109,25 @@ def CodaFoldTransposes : Pass<"coda-fold-transposes"> {
   let dependentDialects = ["linalg::LinalgDialect"];
 }
 
+def CodaKeepRoundings : Pass<"coda-keep-roundings"> {
+  let summary = "Takes from float conversions the leave to be folded away";
+  let description = [{
+    `arith-emulate-unsupported-floats` writes a 16-bit operation as an operation
+    on f32 between conversions that may be folded (`contract`), which keeps
+    values wider than the source says. Where every rounding of the source counts,
+    this pass follows it.
+
+    ```mlir
+    %n = arith.truncf %x fastmath<contract> : f32 to bf16
+    ```
+    ==>
+    ```mlir
+    %n = arith.truncf %x : f32 to bf16
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect"];
+}
+
 def CodaCopyToLinalg : Pass<"coda-copy-to-linalg"> {
   let summary = "Turns memref.copy into linalg.generic";
   let description = [{
