@@ -62,8 +62,9 @@ static bool isCandidate(linalg::LinalgOp op) {
 /// Of an elementwise op whose results nothing reads, keeps the assertions only:
 /// what they need is all that is read then.
 static void keepAssertions(linalg::GenericOp op) {
-  // The results give the loops their sizes.
-  if (op.getNumReductionLoops() != 0 || !op->use_empty() || isRemovable(op) ||
+  // The results give the loops their sizes; an op without any asserts only.
+  if (op.getNumDpsInits() == 0 || op.getNumReductionLoops() != 0 ||
+      !op->use_empty() || isRemovable(op) ||
       !op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isPermutation())
     return;
   llvm::SetVector<Operation *> needed;
