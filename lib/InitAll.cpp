@@ -7,18 +7,22 @@
 
 #include "coda/InitAll.h"
 
+#include "coda/Conversion/CodaToNVGPU/Passes.h"
 #include "coda/Conversion/Passes.h"
 #include "coda/Dialect/Coda/IR/CodaDialect.h"
 #include "coda/Dialect/Coda/Transforms/BufferizableOpInterfaceImpl.h"
 #include "coda/Dialect/Coda/Transforms/Passes.h"
 #include "coda/Dialect/Coda/Transforms/ScaleTransparentOpInterfaceImpl.h"
+#include "coda/Dialect/CodaGPU/IR/CodaGPU.h"
 #include "coda/Pipelines/CPUPipelines.h"
 #include "coda/Pipelines/FusePipeline.h"
+#include "coda/Pipelines/GPUPipelines.h"
 
 using namespace mlir;
 
 void coda::registerAllDialects(DialectRegistry &registry) {
-  registry.insert<CodaDialect>();
+  registry.insert<CodaDialect, coda_gpu::CodaGPUDialect>();
+  coda_gpu::registerGPUTargets(registry);
   // Without it one-shot-bufferize leaves tile ops on tensors.
   registerBufferizableOpInterfaceExternalModels(registry);
   // Without it coda-commute moves no scale past upstream ops.
@@ -30,4 +34,6 @@ void coda::registerAllPasses() {
   registerCodaConversionPasses();
   registerFusePipeline();
   registerCPUPipelines();
+  coda_gpu::registerCodaToNVGPUPasses();
+  coda_gpu::registerGPUPipelines();
 }

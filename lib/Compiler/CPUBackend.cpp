@@ -168,13 +168,19 @@ llvm::StringRef bytes(llvm::ArrayRef<unsigned char> data) {
 } // namespace
 
 llvm::Error coda::linkSharedObject(llvm::StringRef object,
-                                   llvm::StringRef outputPath) {
+                                   llvm::StringRef outputPath, bool device) {
   auto code = TemporaryFile::create("o", object);
   if (!code)
     return code.takeError();
   auto support = TemporaryFile::create("o", bytes(kHostSupportObject));
   if (!support)
     return support.takeError();
+  auto launch = TemporaryFile::create("o", bytes(kGPULaunchObject));
+  if (!launch)
+    return launch.takeError();
+  auto driver = TemporaryFile::create("o", bytes(kCudaDriverObject));
+  if (!driver)
+    return driver.takeError();
   auto libc = TemporaryFile::create("so", bytes(kLibcStub));
   if (!libc)
     return libc.takeError();
@@ -183,7 +189,7 @@ llvm::Error coda::linkSharedObject(llvm::StringRef object,
     return libm.takeError();
 
   std::string output = outputPath.str();
-  const char *args[] = {"ld.lld",
+  llvm::SmallVector<const char *, 32> args = {"ld.lld",
                         "-shared",
                         "-nostdlib",
                         "--hash-style=gnu",
@@ -201,6 +207,8 @@ llvm::Error coda::linkSharedObject(llvm::StringRef object,
                         libm->name(),
                         "-o",
                         output.c_str()};
+  if (device)
+    args.append({launch->name(), driver->name()});
   // lld keeps its state in globals while it links.
   static std::mutex linking;
   std::lock_guard<std::mutex> guard(linking);

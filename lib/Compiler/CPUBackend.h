@@ -46,7 +46,9 @@ llvm::Error emitObject(llvm::Module &module, llvm::TargetMachine &machine,
 
 /// Links `object` with the host support into the shared object `outputPath`,
 /// with lld as a library. The result depends on libc and libm only.
-llvm::Error linkSharedObject(llvm::StringRef object, llvm::StringRef outputPath);
+/// With `device` also with the launch runtime.
+llvm::Error linkSharedObject(llvm::StringRef object, llvm::StringRef outputPath,
+                             bool device = false);
 
 } // namespace coda
 } // namespace mlir

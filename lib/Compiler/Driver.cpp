@@ -9,10 +9,14 @@
 
 #include "CPUBackend.h"
 
+#include "coda/Conversion/CodaToNVGPU/Passes.h"
 #include "coda/Pipelines/CPUPipelines.h"
 #include "coda/Pipelines/FusePipeline.h"
+#include "coda/Pipelines/GPUPipelines.h"
+#include "coda/Target/Ptxas.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
@@ -173,6 +177,10 @@ private:
   LogicalResult fuse();
   LogicalResult writeReport();
   LogicalResult compileForCPU(StringRef outputPath);
+  LogicalResult compileForGPU(StringRef outputPath);
+  /// The module in the LLVM dialect to LLVM IR or a shared object.
+  LogicalResult emitHost(StringRef outputPath, const CPUTarget &cpu);
+  LogicalResult writeModule(StringRef outputPath);
   LogicalResult runPasses(llvm::function_ref<void(OpPassManager &)> build,
                           StringRef what);
 
@@ -185,9 +193,22 @@ private:
 };
 
 LogicalResult Compilation::checkOptions() {
+  if (options.target == "sm_90a") {
+    if (options.strict || options.reference)
+      return fail("the target 'sm_90a' has relaxed numerics only; give "
+                  "--numerics=relaxed or --target=cpu");
+    if (options.emit == EmitStage::Tile)
+      return fail("the target 'sm_90a' has no stage of its own for tiles; "
+                  "--emit takes fused, scheduled, nvgpu, llvm, ptx, cubin or "
+                  "so");
+    if (!options.fuse)
+      return fail("the target 'sm_90a' runs kernels of the fuse pipeline; the "
+                  "unfused graph is for --target=cpu");
+    return success();
+  }
   if (options.target != "cpu")
     return fail("unknown target '" + llvm::Twine(options.target) +
-                "'; there is 'cpu'");
+                "'; there are 'cpu' and 'sm_90a'");
   switch (options.emit) {
   case EmitStage::Fused:
   case EmitStage::LLVM:
@@ -274,13 +295,85 @@ LogicalResult Compilation::compileForCPU(StringRef outputPath) {
           [&](OpPassManager &pm) { buildCPUPipeline(pm, pipeline); },
           "lowering to the CPU")))
     return failure();
+  return emitHost(outputPath, *cpu);
+}
 
+LogicalResult Compilation::writeModule(StringRef outputPath) {
+  if (llvm::Error error = Output(outputPath).writeText(
+          [&](llvm::raw_ostream &stream) {
+            module->print(stream);
+            stream << '\n';
+          }))
+    return fail(std::move(error));
+  return success();
+}
+
+LogicalResult Compilation::compileForGPU(StringRef outputPath) {
+  llvm::Expected<CPUTarget> cpu = resolveCPU(options.cpu);
+  if (!cpu)
+    return fail(cpu.takeError());
+  bool assemble =
+      options.emit == EmitStage::Cubin || options.emit == EmitStage::SharedObject;
+  // An artifact without an assembler holds PTX, which the driver compiles.
+  if (assemble && coda_gpu::findPtxas().empty()) {
+    if (options.emit == EmitStage::Cubin)
+      return fail("no assembler: ptxas is not on PATH; install it (CUDA 13.0), "
+                  "or take --emit=ptx");
+    assemble = false;
+  }
+  auto passes = [&](OpPassManager &pm) {
+    coda_gpu::buildGPUKernelsPipeline(pm);
+    if (options.emit == EmitStage::Scheduled) {
+      pm.addPass(coda_gpu::createSelectSchedule());
+      return;
+    }
+    coda_gpu::buildToNVGPUPipeline(pm, coda_gpu::ToNVGPUPipelineOptions());
+    pm.addPass(coda_gpu::createGPUHostOps());
+    if (options.emit == EmitStage::NVGPU)
+      return;
+    coda_gpu::ToPTXPipelineOptions ptx;
+    ptx.format = assemble ? "bin" : "isa";
+    coda_gpu::buildToPTXPipeline(pm, ptx);
+  };
+  if (failed(runPasses(passes, "lowering to sm_90a")))
+    return failure();
+  if (options.emit == EmitStage::Scheduled || options.emit == EmitStage::NVGPU)
+    return writeModule(outputPath);
+  if (options.emit == EmitStage::PTX || options.emit == EmitStage::Cubin) {
+    auto binary =
+        module->lookupSymbol<gpu::BinaryOp>(coda_gpu::kKernelsName);
+    if (!binary)
+      return fail("the graph has no kernel");
+    StringRef image =
+        cast<gpu::ObjectAttr>(binary.getObjects()[0]).getObject().getValue();
+    if (options.emit == EmitStage::PTX)
+      image = image.rtrim('\0');
+    if (llvm::Error error = Output(outputPath).writeText(
+            [&](llvm::raw_ostream &stream) { stream << image; }))
+      return fail(std::move(error));
+    return success();
+  }
+  CPUPipelineOptions host;
+  host.cpu = cpu->name;
+  host.cpuFeatures = cpu->required;
+  if (failed(runPasses(
+          [&](OpPassManager &pm) {
+            pm.addPass(coda_gpu::createGPUEmbedBinary());
+            buildCPUToLLVMPipeline(pm, host);
+          },
+          "lowering the host code")))
+    return failure();
+  return emitHost(outputPath, *cpu);
+}
+
+LogicalResult Compilation::emitHost(StringRef outputPath,
+                                    const CPUTarget &cpu) {
   llvm::LLVMContext llvmContext;
   std::unique_ptr<llvm::Module> llvmModule =
       translateModuleToLLVMIR(*module, llvmContext);
   if (!llvmModule)
     return fail("no LLVM IR came out; this is a defect of coda");
-  auto machine = createTargetMachine(*cpu);
+  auto machine = createTargetMachine(cpu);
   if (!machine)
     return fail(machine.takeError());
   optimizeModule(*llvmModule, **machine);
@@ -300,7 +393,8 @@ LogicalResult Compilation::compileForCPU(StringRef outputPath) {
   if (!name)
     return fail(name.takeError());
   if (llvm::Error error =
-          linkSharedObject(StringRef(object.data(), object.size()), *name))
+          linkSharedObject(StringRef(object.data(), object.size()), *name,
+                           /*device=*/options.target != "cpu"))
     return fail(std::move(error));
   if (llvm::Error error = output.commit())
     return fail(std::move(error));
@@ -325,16 +419,10 @@ LogicalResult Compilation::run(StringRef inputPath, StringRef outputPath) {
     return failure();
   if (!options.reportPath.empty() && failed(writeReport()))
     return failure();
-  if (options.emit == EmitStage::Fused) {
-    if (llvm::Error error =
-            Output(outputPath).writeText([&](llvm::raw_ostream &stream) {
-              module->print(stream);
-              stream << '\n';
-            }))
-      return fail(std::move(error));
-    return success();
-  }
-  return compileForCPU(outputPath);
+  if (options.emit == EmitStage::Fused)
+    return writeModule(outputPath);
+  return options.target == "cpu" ? compileForCPU(outputPath)
+                                 : compileForGPU(outputPath);
 }
 
 } // namespace

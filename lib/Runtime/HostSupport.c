@@ -17,7 +17,17 @@
 
 static __thread char error_text[512];
 
-const char *coda_host_last_error(void) { return error_text; }
+/* In GPU artifacts only (GPULaunch.c). */
+#define CODA_OPTIONAL __attribute__((weak, visibility("hidden")))
+CODA_OPTIONAL int32_t coda_gpu_begin(const coda_ctx *);
+CODA_OPTIONAL int32_t coda_gpu_end(void);
+CODA_OPTIONAL const char *coda_gpu_last_error(void);
+
+/* The text of what failed last: a check here, or the driver. */
+const char *coda_host_last_error(void) {
+  return error_text[0] || !coda_gpu_last_error ? error_text
+                                               : coda_gpu_last_error();
+}
 
 static int32_t fail(int32_t status, const char *format, ...) {
   va_list args;
@@ -132,8 +142,15 @@ static int32_t check_tensor(const coda_entry_info *info, int32_t index,
   }
   if (!data)
     return CODA_OK;
-  if (tensor->device.device_type != kDLCPU &&
-      tensor->device.device_type != kDLCUDAHost)
+  if (coda_gpu_begin) {
+    if (tensor->device.device_type != kDLCUDA)
+      return fail(CODA_ERROR_ARGUMENT,
+                  "%s: argument %d (%s) is on device type %d, expected a CUDA "
+                  "device",
+                  info->name, index, want->name,
+                  (int)tensor->device.device_type);
+  } else if (tensor->device.device_type != kDLCPU &&
+             tensor->device.device_type != kDLCUDAHost)
     return fail(CODA_ERROR_ARGUMENT,
                 "%s: argument %d (%s) is on device type %d, expected the CPU",
                 info->name, index, want->name,
@@ -293,9 +310,11 @@ int32_t coda_host_call(const coda_host_entry *entry, const coda_ctx *ctx,
     return fail(CODA_ERROR_WORKSPACE,
                 "%s: the workspace is not aligned to 64 bytes",
                 entry->info->name);
+  if (coda_gpu_begin && (status = coda_gpu_begin(ctx)))
+    return status;
   status = entry->body(args, ctx->workspace);
   if (status)
     return fail(CODA_ERROR_ASSERT, "%s: %s", entry->info->name,
                 entry->asserts[status - 1]);
-  return CODA_OK;
+  return coda_gpu_begin ? coda_gpu_end() : CODA_OK;
 }

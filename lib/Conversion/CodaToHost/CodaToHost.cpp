@@ -422,13 +422,16 @@ void HostBuilder::finish() {
         return makeStruct(entriesType, members);
       });
   declare("coda_host_last_error", ptr, {});
-  std::string target = makeString("cpu");
+  // Where kernels were embedded there is a function that loads them.
+  StringRef loader = "coda_gpu_load";
+  bool device = module.lookupSymbol<LLVM::LLVMFuncOp>(loader) != nullptr;
+  std::string target = makeString(device ? "sm_90a" : "cpu");
   std::string cpuText = makeString(cpu);
   std::string table = makeConstant("module", moduleInfo, Attribute(), [&]() {
     return makeStruct(moduleInfo,
                       {intConstant(i32, 1), addressOf(target),
                        addressOf(cpuText), intConstant(i32, infos.size()),
-                       addressOf(entries), null(),
+                       addressOf(entries), device ? addressOf(loader) : null(),
                        addressOf("coda_host_last_error")});
   });
   LLVM::LLVMFuncOp get = declare("coda_module_v1", ptr, {});

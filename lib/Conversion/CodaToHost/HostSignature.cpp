@@ -267,9 +267,10 @@ struct HostSignature
     for (func::FuncOp func : entries)
       if (failed(checkEntry(func)))
         return signalPassFailure();
-    // Kernels are functions for the GPU's sake; here they are code like other.
+    // Kernels are functions for the GPU's sake; elsewhere they are code like
+    // other. coda-separate-destinations marks those that are launched.
     for (auto func : module.getOps<func::FuncOp>())
-      if (func.isPrivate())
+      if (func.isPrivate() && !func->hasAttr("coda.launched"))
         func->removeAttr("no_inline");
     OpPassManager inlining(ModuleOp::getOperationName());
     inlining.addPass(createInlinerPass());
@@ -285,9 +286,14 @@ struct HostSignature
 
   LogicalResult makeEntry(func::FuncOp func, SymbolTable &symbols,
                           int32_t launches) {
-    WalkResult calls = func.walk([](Operation *op) {
+    WalkResult calls = func.walk([&](Operation *op) {
       if (!isa<CallOpInterface>(op))
         return WalkResult::advance();
+      // A launch, where kernels stay functions.
+      if (auto call = dyn_cast<func::CallOp>(op))
+        if (auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+            callee && callee->hasAttr("coda.kernel"))
+          return WalkResult::advance();
       op->emitError("a call that cannot be inlined; only functions defined in "
                     "the module, without recursion, compile");
       return WalkResult::interrupt();

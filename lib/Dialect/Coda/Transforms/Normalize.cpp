@@ -151,9 +151,7 @@ struct FoldTransposedResult : OpRewritePattern<TransposeOpTy> {
   using OpRewritePattern<TransposeOpTy>::OpRewritePattern;
   LogicalResult matchAndRewrite(TransposeOpTy op,
                                 PatternRewriter &rewriter) const override {
-    // A generic that only asserts has no result.
-    Value product =
-        op->getNumResults() == 1 ? getTransposed(op->getResult(0)) : Value();
+    Value product = getTransposed(op->getResult(0));
     if (!product || !product.hasOneUse())
       return failure();
     auto matmul = product.getDefiningOp<linalg::MatmulOp>();

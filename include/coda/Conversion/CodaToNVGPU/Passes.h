@@ -1,0 +1,77 @@
+//===- Passes.h - Passes of the Hopper lowering -----------------*- C++ -*-===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CODA_CONVERSION_CODATONVGPU_PASSES_H
+#define CODA_CONVERSION_CODATONVGPU_PASSES_H
+
+#include "mlir/Pass/Pass.h"
+
+namespace mlir {
+class DialectRegistry;
+class ModuleOp;
+class RewritePatternSet;
+namespace LLVM {
+class LLVMDialect;
+}
+namespace NVVM {
+class NVVMDialect;
+}
+namespace arith {
+class ArithDialect;
+}
+namespace gpu {
+class GPUDialect;
+}
+namespace math {
+class MathDialect;
+}
+namespace memref {
+class MemRefDialect;
+}
+namespace nvgpu {
+class NVGPUDialect;
+}
+namespace scf {
+class SCFDialect;
+}
+namespace tensor {
+class TensorDialect;
+}
+namespace vector {
+class VectorDialect;
+}
+} // namespace mlir
+
+namespace mlir::coda_gpu {
+
+class CodaGPUDialect;
+
+/// Unit attribute of an outlined kernel function.
+constexpr StringLiteral kKernelAttrName = "coda.kernel";
+/// The schedule of a kernel function.
+constexpr StringLiteral kScheduleAttrName = "coda.schedule";
+/// The gpu.module of all kernels.
+constexpr StringLiteral kKernelsName = "coda_kernels";
+/// `int32_t coda_gpu_load(int32_t device)` of an artifact: loads its kernels.
+constexpr StringLiteral kLoaderName = "coda_gpu_load";
+
+#define GEN_PASS_DECL
+#include "coda/Conversion/CodaToNVGPU/Passes.h.inc"
+
+/// Math on f32 scalars and vectors to approximate NVPTX intrinsics.
+void populateLowerMathPatterns(RewritePatternSet &patterns, bool strict);
+
+/// What the serialisation of gpu.module needs: the NVVM target and the
+/// translations of the dialects that appear in a kernel.
+void registerGPUTargets(DialectRegistry &registry);
+
+#define GEN_PASS_REGISTRATION
+#include "coda/Conversion/CodaToNVGPU/Passes.h.inc"
+
+} // namespace mlir::coda_gpu
+
+#endif // CODA_CONVERSION_CODATONVGPU_PASSES_H

@@ -1,0 +1,146 @@
+//===- Passes.td - Passes of the Hopper lowering -----------*- tablegen -*-===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CODA_CONVERSION_CODATONVGPU_PASSES
+#define CODA_CONVERSION_CODATONVGPU_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def SelectSchedule : Pass<"coda-select-schedule", "::mlir::ModuleOp"> {
+  let summary = "choose tile, stages and staging of each outlined kernel";
+  let description = [{
+    Writes a `#coda_gpu.schedule` on every function with the unit attribute
+    `coda.kernel` that has none: the first of a short list of candidates that
+    the schedule verifier accepts, largest tile first. Operands must be memrefs.
+
+    A kernel that no schedule fits is an error that names the reason.
+  }];
+  let statistics = [
+    Statistic<"numScheduled", "num-scheduled", "kernels given a schedule">,
+  ];
+  let dependentDialects = ["::mlir::coda_gpu::CodaGPUDialect"];
+}
+
+def ToNVGPU : Pass<"coda-to-nvgpu", "::mlir::ModuleOp"> {
+  let summary = "scheduled kernels to gpu.func in nvgpu and nvvm, and launchers";
+  let description = [{
+    For each function with `coda.kernel` and a schedule:
+    1. a `gpu.func` in `gpu.module @coda_kernels`: producer and consumer roles,
+       the ring of shared-memory stages, the main loop, and the region, walked
+       op by op on per-thread vectors, 64x64 points at a time;
+    2. the function itself becomes the launcher: it encodes a tensor map per
+       operand that the copy engine moves, and calls the launch runtime.
+
+    How a region value is laid out follows from which dims it depends on:
+    nothing (a scalar), rows (`vector<2>`: the two rows of a thread), columns
+    (`vector<2>`), or both (`vector<4>`), so that a value of a row is computed
+    once per row.
+
+    The schedule is verified and obeyed; nothing is chosen here.
+  }];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
+    "::mlir::arith::ArithDialect", "::mlir::coda_gpu::CodaGPUDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::nvgpu::NVGPUDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
+def GPULowerMath : Pass<"coda-gpu-lower-math"> {
+  let summary = "math ops to the approximate instructions of the GPU";
+  let description = [{
+    Rewrites `math` ops on f32 (and on f16 and bf16 through f32) to calls of
+    `llvm.nvvm.{ex2,lg2,rsqrt,sqrt,sin,cos,div}.approx`, scalars and vectors
+    alike, so that no math library has to be linked. `arith.divf` becomes an
+    approximate division (2 ulp) unless `strict` is set.
+
+    Non-goals: f64 functions, which have no such instruction; they are left for
+    `convert-gpu-to-nvvm`, whose library calls need libdevice.
+
+    ```mlir
+    %e = math.exp %x : f32
+    ==>
+    %c = arith.constant 1.44269502 : f32
+    %m = arith.mulf %x, %c : f32
+    %e = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f"(%m) : (f32) -> f32
+    ```
+  }];
+  let options = [
+    Option<"strict", "strict", "bool", "false",
+           "keep IEEE division and square root">,
+  ];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def GPUFinalizeABI : Pass<"coda-gpu-finalize-abi", "::mlir::ModuleOp"> {
+  let summary = "kernel parameters and shared memory as the hardware needs them";
+  let description = [{
+    Runs after `convert-gpu-to-nvvm`.
+    1. A pointer argument of a kernel with `llvm.align = 64` is a tensor map:
+       it becomes a 128-byte by-value `__grid_constant__` parameter. (`gpu.func`
+       accepts neither attribute, and its conversion drops `llvm.byval`.)
+    2. Dynamic shared memory becomes external and aligned to 1024 bytes, which
+       the 128-byte swizzle needs.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::NVVM::NVVMDialect"];
+}
+
+def GPUAssemble : Pass<"coda-gpu-assemble", "::mlir::ModuleOp"> {
+  let summary = "PTX in gpu.binary ops to machine code, by ptxas";
+  let description = [{
+    Replaces the PTX of every `gpu.binary` by the cubin that ptxas makes of it.
+    Fails if ptxas reports a register spill or that it serialised WGMMA
+    instructions: both mean that the kernel is not the one that was designed.
+  }];
+  let options = [
+    Option<"ptxas", "ptxas", "std::string", "\"\"",
+           "the assembler; empty: looked up on PATH">,
+    Option<"keepPtx", "keep-ptx", "bool", "false",
+           "check only: leave the PTX in place">,
+  ];
+  let dependentDialects = ["::mlir::gpu::GPUDialect"];
+}
+
+def GPUEmbedBinary : Pass<"coda-gpu-embed-binary", "::mlir::ModuleOp"> {
+  let summary = "kernel images into globals of the host code";
+  let description = [{
+    Moves the image of the kernels, `gpu.binary @coda_kernels`, into a constant
+    that the record of each kernel then points to; adds `coda_gpu_load`, which
+    loads all of them. After this pass the module is host code only.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def SeparateDestinations
+    : Pass<"coda-separate-destinations", "::mlir::ModuleOp"> {
+  let summary = "a destination of its own for each result of a kernel";
+  let description = [{
+    Outlining passes a tensor once, also where it is the destination of several
+    results; bufferization would then allocate inside of the kernel. Each result
+    whose destination gives only its shape gets an argument of its own, a
+    `tensor.empty` at the call.
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
+def GPUHostOps : Pass<"coda-gpu-host-ops", "::mlir::ModuleOp"> {
+  let summary = "copies on the device, and an error for what no kernel does";
+  let description = [{
+    Runs on the host code around the launches, whose buffers are on the device.
+    `memref.copy` becomes an asynchronous copy by the launch runtime; any op
+    that would read or write elements on the host is an error that names it.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
+#endif // CODA_CONVERSION_CODATONVGPU_PASSES

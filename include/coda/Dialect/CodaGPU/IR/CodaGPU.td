@@ -1,0 +1,52 @@
+//===- CodaGPU.td - The schedule of a kernel ---------------*- tablegen -*-===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CODA_DIALECT_CODAGPU_IR_CODAGPU
+#define CODA_DIALECT_CODAGPU_IR_CODAGPU
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/OpBase.td"
+
+def CodaGPU_Dialect : Dialect {
+  let name = "coda_gpu";
+  let cppNamespace = "::mlir::coda_gpu";
+  let summary = "How a kernel is laid out on a GPU";
+  let description = [{
+    Holds what `coda-select-schedule` decides about a kernel and what
+    `coda-to-nvgpu` obeys. Nothing else chooses.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+}
+
+def CodaGPU_ScheduleAttr
+    : AttrDef<CodaGPU_Dialect, "Schedule"> {
+  let mnemonic = "schedule";
+  let summary = "tile, pipeline depth and order of tiles of one kernel";
+  let description = [{
+    A persistent, warp-specialised kernel: one producer warpgroup issues every
+    TMA load into a ring of shared-memory stages; two consumer warpgroups own
+    64 rows each of the tile, multiply, run the region and store.
+
+    - `tile`: rows, accumulator columns (those of all accumulators and u points
+      together), and depth of one k block.
+    - `stages`: depth of the ring; tile loads travel through it too.
+    - `staging`: 8 KB buffers per consumer warpgroup that stored chunks of
+      64x64 pass through on their way out.
+    - `raster`: row tiles that share a walk over the columns, for L2 reuse.
+
+    Example: `#coda_gpu.schedule<tile = [128, 256, 64], stages = 3,
+    staging = 4, raster = 8>`.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$tile, "int64_t":$stages,
+                        "int64_t":$staging, "int64_t":$raster);
+  let assemblyFormat = [{
+    `<` `tile` `=` `[` $tile `]` `,` `stages` `=` $stages `,`
+    `staging` `=` $staging `,` `raster` `=` $raster `>`
+  }];
+}
+
+#endif // CODA_DIALECT_CODAGPU_IR_CODAGPU

@@ -1,0 +1,60 @@
+//===- GPUPipelines.h - Pipelines of the Hopper lowering --------*- C++ -*-===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CODA_PIPELINES_GPUPIPELINES_H
+#define CODA_PIPELINES_GPUPIPELINES_H
+
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir {
+class OpPassManager;
+}
+
+namespace mlir::coda_gpu {
+
+/// Options of `coda-to-nvgpu-pipeline`; there are none.
+struct ToNVGPUPipelineOptions
+    : public PassPipelineOptions<ToNVGPUPipelineOptions> {};
+
+/// From outlined kernels on memrefs to gpu.func in nvgpu and nvvm, with a
+/// launcher each: schedule, kernel, clean-up.
+void buildToNVGPUPipeline(OpPassManager &pm,
+                          const ToNVGPUPipelineOptions &options);
+
+/// Options of `coda-to-ptx-pipeline`.
+struct ToPTXPipelineOptions : public PassPipelineOptions<ToPTXPipelineOptions> {
+  PassOptions::Option<std::string> chip{
+      *this, "chip", llvm::cl::desc("GPU architecture; sm_90a only"),
+      llvm::cl::init("sm_90a")};
+  PassOptions::Option<std::string> format{
+      *this, "format",
+      llvm::cl::desc("llvm: stop at the llvm dialect; isa: PTX; bin: machine "
+                     "code by ptxas"),
+      llvm::cl::init("isa")};
+  PassOptions::Option<std::string> ptxas{
+      *this, "ptxas", llvm::cl::desc("the assembler; empty: from PATH"),
+      llvm::cl::init("")};
+  PassOptions::Option<bool> strict{
+      *this, "strict", llvm::cl::desc("IEEE division and square root"),
+      llvm::cl::init(false)};
+};
+
+/// From gpu.module with gpu.func in nvgpu, nvvm, scf, arith, math, vector and
+/// memref to a gpu.binary with PTX, through the NVPTX backend. The host part
+/// of the module is not touched.
+void buildToPTXPipeline(OpPassManager &pm, const ToPTXPipelineOptions &options);
+
+/// From a fused graph on tensors to outlined kernels on memrefs and entries
+/// with a workspace argument: the first half of a compilation for a GPU, before
+/// `coda-to-nvgpu-pipeline`.
+void buildGPUKernelsPipeline(OpPassManager &pm);
+
+void registerGPUPipelines();
+
+} // namespace mlir::coda_gpu
+
+#endif // CODA_PIPELINES_GPUPIPELINES_H

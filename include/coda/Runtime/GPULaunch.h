@@ -1,0 +1,75 @@
+/*===- GPULaunch.h - Launches the kernels of an artifact ----------*- C -*-===*\
+|*
+|* Part of the coda project, under the Apache License v2.0 with LLVM
+|* Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+|*
+|*===-----------------------------------------------------------------------===*|
+|*
+|* Called by the host code that coda-to-nvgpu makes; linked into GPU artifacts.
+|* An entry brackets its launches by coda_gpu_begin and coda_gpu_end. Errors are
+|* sticky in between: the first one is kept, what follows does nothing, and
+|* coda_gpu_end returns it. State is per thread. Nothing here allocates on the
+|* device, synchronises, or, between begin and end, loads.
+|*
+\*===-----------------------------------------------------------------------===*/
+
+#ifndef CODA_RUNTIME_GPULAUNCH_H
+#define CODA_RUNTIME_GPULAUNCH_H
+
+#include "coda/Runtime/coda_runtime.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CODA_GPU_MAX_DEVICES 16
+
+/* The record of one kernel, a global of the artifact. The compiler writes the
+   first four fields, coda_gpu_init the functions. */
+typedef struct {
+  const void *image; /* cubin, or PTX ended by a null character */
+  const char *name;
+  int32_t sharedBytes; /* dynamic shared memory of a block */
+  int32_t threads;
+  void *function[CODA_GPU_MAX_DEVICES];
+} coda_gpu_kernel;
+
+/* Loads `count` kernels on `device`. Returns a coda_status. */
+int32_t coda_gpu_init(coda_gpu_kernel *const *kernels, int32_t count,
+                      int32_t device);
+
+/* Opens a call: its device and stream. `ctx` may be null (device 0, default
+   stream). Returns a coda_status. */
+int32_t coda_gpu_begin(const coda_ctx *ctx);
+
+/* Closes a call; returns the first error since coda_gpu_begin, or CODA_OK. */
+int32_t coda_gpu_end(void);
+
+/* Text of this thread's last error; "" if there was none. */
+const char *coda_gpu_last_error(void);
+
+/* One launch: begin, one call per parameter that needs work, launch. A launch
+   with an empty operand is skipped. */
+void coda_gpu_begin_launch(void);
+
+/* Checks an extent that is passed as 32 bits. */
+void coda_gpu_extent(int64_t extent);
+
+/* Encodes `map` (128 bytes, 64-byte aligned). `type` is a CUtensorMapDataType
+   of 16 or 32 bits; sizes and strides (in elements) and the box are outermost
+   first, the last stride is 1. Checks the alignment that the hardware needs. */
+void coda_gpu_tensor_map(void *map, void *address, int32_t type, int32_t rank,
+                         const int64_t *sizes, const int64_t *strides,
+                         const int32_t *box);
+
+/* Copies `bytes` from device memory to device memory, on the call's stream. */
+void coda_gpu_copy(void *to, const void *from, int64_t bytes);
+
+/* Launches one block per multiprocessor. */
+void coda_gpu_launch(coda_gpu_kernel *kernel, void **parameters);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CODA_RUNTIME_GPULAUNCH_H */

@@ -1,0 +1,552 @@
+//===- EpilogueEmitter.cpp - The region of a tile, per thread -------------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A warpgroup holds 64 rows. Thread t = 32 w + 4 g + l of it has, of each block
+// of 8 columns, the rows 16 w + g + 8 q and the columns 2 l + e (q, e in
+// {0, 1}): that is how WGMMA leaves its accumulators, and how ldmatrix and
+// stmatrix move 16-bit tiles, two such blocks at a time (a piece). The region
+// is evaluated on one block after another. There a value that depends on
+//   rows only     is vector<2>, indexed by q
+//   columns only  is vector<2>, indexed by e
+//   both          is vector<4>, indexed by 2 q + e.
+// Larger vectors would keep more values alive beside the accumulators than a
+// thread has registers for.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::coda;
+using namespace mlir::coda_gpu;
+
+static int64_t lanesOf(int level) {
+  static const int64_t lanes[] = {1, 2, 2, 4};
+  return lanes[level];
+}
+
+EpilogueEmitter::EpilogueEmitter(KernelEmitter &emitter, const TileModel &tile,
+                                 const TileCoords &at)
+    : e(emitter), b(emitter.b), loc(emitter.loc), tile(tile), at(at),
+      points(getTilePoints(tile, emitter.schedule)), chunks(points / kChunk) {
+  int64_t rows = tile.dims[tile.innerM].extent;
+  masksRows = ShapedType::isDynamic(rows) || rows % kTileRows != 0;
+  int64_t columns = tile.getColumns();
+  masksColumns = ShapedType::isDynamic(columns) || columns % points != 0;
+
+  Value quad = e.divU(e.lane, e.i32(4)), inQuad = e.remU(e.lane, e.i32(4));
+  row0 = e.add(at.coords[tile.innerM], e.mul(e.consumer, e.i32(kChunk)));
+  quadRow = e.add(e.mul(e.warp, e.i32(16)), quad);
+  quadColumn = e.mul(inQuad, e.i32(2));
+
+  // Where the lane's 16 bytes lie in a 64x64 box of 16-bit elements with the
+  // 128-byte swizzle, for each pair of 8-column blocks.
+  Value matrix = e.divU(e.lane, e.i32(8)), inMatrix = e.remU(e.lane, e.i32(8));
+  Value boxRow =
+      e.add(e.add(e.mul(e.warp, e.i32(16)),
+                  e.mul(e.remU(matrix, e.i32(2)), e.i32(8))),
+            inMatrix);
+  for (int64_t p = 0; p < kPiecesPerChunk; ++p)
+    swizzled[p] =
+        e.add(e.mul(boxRow, e.i32(128)),
+              e.mul(e.bitXor(e.add(e.divU(matrix, e.i32(2)), e.i32(2 * p)),
+                             inMatrix),
+                    e.i32(16)));
+  // Where the thread's 8 bytes lie in a 64x32 box of 32-bit elements, for an
+  // even or odd piece and each 8-column block.
+  for (int64_t half = 0; half < 2; ++half)
+    for (int64_t pair = 0; pair < 2; ++pair)
+      swizzled32[half][pair] = e.add(
+          e.add(e.mul(quadRow, e.i32(128)),
+                e.mul(e.bitXor(e.add(e.divU(inQuad, e.i32(2)),
+                                     e.i32(4 * half + 2 * pair)),
+                               quad),
+                      e.i32(16))),
+          e.mul(e.remU(inQuad, e.i32(2)), e.i32(8)));
+  stagingBase = e.add(
+      e.i32(e.schedule.getStages() * e.stageBytes),
+      e.mul(e.consumer, e.i32(e.schedule.getStaging() * kStagingBytes)));
+}
+
+//===----------------------------------------------------------------------===//
+// Vectors
+//===----------------------------------------------------------------------===//
+
+EpilogueEmitter::Level EpilogueEmitter::levelOf(const OperandModel &operand) {
+  int level = None;
+  for (unsigned d : operand.dims) {
+    if (d == tile.innerM)
+      level |= Row;
+    if (tile.dims[d].kind == DimKind::n)
+      level |= Column;
+  }
+  return static_cast<Level>(level);
+}
+
+Type EpilogueEmitter::typeAt(Type element, Level level) {
+  return level == None ? element : VectorType::get({lanesOf(level)}, element);
+}
+
+Value EpilogueEmitter::broadcast(Placed placed, Level level) {
+  if (placed.level == level)
+    return placed.value;
+  if (placed.level == None)
+    return vector::BroadcastOp::create(
+        b, loc, cast<VectorType>(typeAt(placed.value.getType(), level)),
+        placed.value);
+  static const int64_t rows[] = {0, 0, 1, 1};
+  static const int64_t columns[] = {0, 1, 0, 1};
+  return vector::ShuffleOp::create(b, loc, placed.value, placed.value,
+                                   ArrayRef<int64_t>(placed.level == Row
+                                                         ? rows
+                                                         : columns));
+}
+
+Value EpilogueEmitter::pack(ArrayRef<Value> elements, Type type, Level level) {
+  if (level == None)
+    return elements.front();
+  return vector::FromElementsOp::create(
+      b, loc, cast<VectorType>(typeAt(type, level)), elements);
+}
+
+Value EpilogueEmitter::element(Value value, Level level, int64_t i) {
+  if (level == None)
+    return value;
+  return vector::ExtractOp::create(b, loc, value, i);
+}
+
+//===----------------------------------------------------------------------===//
+// Addresses
+//===----------------------------------------------------------------------===//
+
+Value EpilogueEmitter::threadRow(int64_t half) {
+  return e.add(row0, e.add(quadRow, e.i32(8 * half)));
+}
+
+/// The row to load from: the last one, for rows beyond it.
+Value EpilogueEmitter::loadRow(int64_t half) {
+  Value row = threadRow(half);
+  if (masksRows)
+    row = e.minU(row, e.sub(e.extent(tile, tile.innerM), e.i32(1)));
+  return row;
+}
+
+/// The inner n coordinate of the thread's first column of the block.
+Value EpilogueEmitter::threadColumn(bool forLoad) {
+  ArrayRef<Value> coords = forLoad ? loadAtCoords : chunkAt;
+  return e.add(coords[tile.innerN],
+               e.add(quadColumn, e.i32(kPiece * piece + 8 * block)));
+}
+
+Value EpilogueEmitter::elementPointer(const OperandModel &operand,
+                                      Value offset) {
+  auto type = LLVM::LLVMPointerType::get(b.getContext(), 1);
+  return LLVM::GEPOp::create(b, loc, type, operand.element,
+                             e.pointer(operand), ArrayRef<LLVM::GEPArg>{offset});
+}
+
+/// The part of an element's offset that m and b dims make; i64.
+Value EpilogueEmitter::rowOffset(const OperandModel &operand, Value row) {
+  Value offset = e.i64(0);
+  for (auto [i, d] : llvm::enumerate(operand.dims)) {
+    DimKind kind = tile.dims[d].kind;
+    if (kind != DimKind::b && kind != DimKind::m)
+      continue;
+    Value coord = d == tile.innerM ? row : at.coords[d];
+    offset = e.add(offset, e.mul(e.toI64(coord), e.stride(operand, i)));
+  }
+  return offset;
+}
+
+/// The part of an element's offset that n and u dims make; i64.
+Value EpilogueEmitter::columnOffset(const OperandModel &operand,
+                                    ArrayRef<int64_t> u, Value innerColumn) {
+  Value offset = e.i64(0);
+  for (auto [i, d] : llvm::enumerate(operand.dims)) {
+    Value coord;
+    if (tile.dims[d].kind == DimKind::u)
+      coord = e.i64(u[d]);
+    else if (d == tile.innerN)
+      coord = e.toI64(innerColumn);
+    else if (tile.dims[d].kind == DimKind::n)
+      coord = e.toI64(loadAtCoords[d]);
+    else
+      continue;
+    offset = e.add(offset, e.mul(coord, e.stride(operand, i)));
+  }
+  return offset;
+}
+
+/// Whether two neighbours along the inner n dim are one aligned access.
+bool EpilogueEmitter::hasPairAccess(const OperandModel &operand) {
+  if (operand.dims.empty() || operand.dims.back() != tile.innerN ||
+      operand.strides.back() != 1)
+    return false;
+  int64_t inner = tile.dims[tile.innerN].extent;
+  if (ShapedType::isDynamic(inner) || inner % 2 != 0)
+    return false;
+  for (int64_t stride : ArrayRef(operand.strides).drop_back())
+    if (ShapedType::isDynamic(stride) ? !operand.type.getLayout().isIdentity()
+                                      : stride % 2 != 0)
+      return false;
+  return true;
+}
+
+Value EpilogueEmitter::loadAt(const OperandModel &operand, Value offset,
+                              Type type) {
+  auto load =
+      LLVM::LoadOp::create(b, loc, type, elementPointer(operand, offset));
+  // Nothing writes what a kernel loads, unless it loads what it stores.
+  bool written = llvm::any_of(tile.outputs, [&](const OutputModel &output) {
+    return output.memref == operand.memref;
+  });
+  if (!written)
+    load.setInvariant(true);
+  return load;
+}
+
+SmallVector<int64_t> EpilogueEmitter::uCoords(ArrayRef<unsigned> uDims,
+                                              int64_t point) {
+  SmallVector<int64_t> coords(tile.dims.size(), 0);
+  for (unsigned d : llvm::reverse(uDims)) {
+    coords[d] = point % tile.dims[d].extent;
+    point /= tile.dims[d].extent;
+  }
+  return coords;
+}
+
+//===----------------------------------------------------------------------===//
+// Loads
+//===----------------------------------------------------------------------===//
+
+void EpilogueEmitter::loadRows() {
+  for (unsigned i = 0; i < tile.inputs.size(); ++i) {
+    const InputModel &input = tile.inputs[i];
+    if (!(levelOf(input) & Column))
+      for (int64_t point = 0; point < input.points; ++point) {
+        BlockArgument argument = tile.op.getInputArguments(i)[point];
+        if (!argument.use_empty())
+          tileValues[argument] = loadInput(i, point);
+      }
+  }
+}
+
+EpilogueEmitter::Placed EpilogueEmitter::loadInput(unsigned number,
+                                                   int64_t point) {
+  const InputModel &input = tile.inputs[number];
+  if (input.path == LoadPath::Ring)
+    return {loadRing(number, point), Full};
+  SmallVector<int64_t> u = uCoords(input.uDims, point);
+  if (input.combiner)
+    return loadCombining(input, u);
+  return loadDirect(input, u);
+}
+
+EpilogueEmitter::Placed
+EpilogueEmitter::loadDirect(const InputModel &input, ArrayRef<int64_t> u) {
+  Level level = levelOf(input);
+  Type type = input.element;
+  if (!(level & Column)) {
+    SmallVector<Value> elements;
+    for (int64_t half = 0; half < ((level & Row) ? 2 : 1); ++half)
+      elements.push_back(
+          loadAt(input,
+                 e.add(rowOffset(input, loadRow(half)),
+                       columnOffset(input, u, e.i32(0))),
+                 type));
+    return {pack(elements, type, level), level};
+  }
+
+  bool pairs = hasPairAccess(input);
+  int64_t rows = (level & Row) ? 2 : 1;
+  SmallVector<Value> elements(lanesOf(level));
+  Value last;
+  if (masksColumns && tile.outerN.empty())
+    last = e.sub(e.extent(tile, tile.innerN), e.i32(pairs ? 2 : 1));
+  for (int64_t half = 0; half < rows; ++half) {
+    Value row = rowOffset(input, loadRow(half));
+    Value column = threadColumn(/*forLoad=*/true);
+    if (pairs) {
+      if (last)
+        column = e.minU(column, last);
+      Value both = loadAt(input, e.add(row, columnOffset(input, u, column)),
+                          VectorType::get({2}, type));
+      for (int64_t i = 0; i < 2; ++i)
+        elements[2 * half + i] = vector::ExtractOp::create(b, loc, both, i);
+      continue;
+    }
+    for (int64_t i = 0; i < 2; ++i) {
+      Value one = e.add(column, e.i32(i));
+      if (last)
+        one = e.minU(one, last);
+      elements[2 * half + i] =
+          loadAt(input, e.add(row, columnOffset(input, u, one)), type);
+    }
+  }
+  return {pack(elements, type, level), level};
+}
+
+/// A load that combines over p dims. The four threads that share a row take
+/// every fourth term each.
+EpilogueEmitter::Placed
+EpilogueEmitter::loadCombining(const InputModel &input, ArrayRef<int64_t> u) {
+  Level level = levelOf(input);
+  int64_t terms = 1;
+  SmallVector<unsigned> partial;
+  for (unsigned d : input.dims)
+    if (tile.dims[d].kind == DimKind::p) {
+      partial.push_back(d);
+      terms *= tile.dims[d].extent;
+    }
+  Type type = input.element;
+  bool shared = !(level & Column);
+  // Offset of term number `term`, an i64.
+  auto termOffset = [&](Value term) {
+    Value offset = e.i64(0);
+    for (unsigned d : llvm::reverse(partial)) {
+      Value size = e.i64(tile.dims[d].extent);
+      offset = e.add(offset, e.mul(d == partial.front() ? term
+                                                        : e.remU(term, size),
+                                   e.stride(input, input.find(d))));
+      term = e.divU(term, size);
+    }
+    return offset;
+  };
+  Value inQuad = e.toI64(e.remU(e.lane, e.i32(4)));
+  Value identity = arith::ConstantOp::create(
+      b, loc, input.combiner.getIdentity(cast<FloatType>(type)));
+  SmallVector<Value> elements;
+  for (int64_t i = 0; i < lanesOf(level); ++i) {
+    int64_t half = level == Full ? i / 2 : level == Row ? i : 0;
+    int64_t column = (level & Column) ? i % 2 : 0;
+    Value inner = e.i32(0);
+    if (level & Column) {
+      inner = e.add(threadColumn(/*forLoad=*/true), e.i32(column));
+      if (masksColumns && tile.outerN.empty())
+        inner = e.minU(inner, e.sub(e.extent(tile, tile.innerN), e.i32(1)));
+    }
+    Value base = e.add(rowOffset(input, loadRow(half)),
+                       columnOffset(input, u, inner));
+    SmallVector<Value> loaded;
+    int64_t step = shared ? 4 : 1;
+    for (int64_t term = 0; term < terms; term += step) {
+      Value number = shared ? e.add(inQuad, e.i64(term)) : e.i64(term);
+      bool partialStep = shared && term + step > terms;
+      Value inside;
+      if (partialStep) {
+        inside = e.lessU(number, e.i64(terms));
+        number = e.minU(number, e.i64(terms - 1));
+      }
+      Value value = loadAt(input, e.add(base, termOffset(number)), type);
+      if (partialStep)
+        value = e.select(inside, value, identity);
+      loaded.push_back(value);
+    }
+    Value sum = loaded.front();
+    for (Value value : ArrayRef(loaded).drop_front())
+      sum = input.combiner.combine(b, loc, sum, value);
+    if (shared)
+      for (int64_t mask : {1, 2})
+        sum = input.combiner.combine(b, loc, sum, shuffle(sum, mask));
+    elements.push_back(sum);
+  }
+  return {pack(elements, type, level), level};
+}
+
+/// Waits until loaded tiles up to the one in stage `stageNumber` are there.
+void EpilogueEmitter::enterRingStage(int64_t stageNumber) {
+  while (ringStage < stageNumber) {
+    if (ringStage >= 0)
+      ring = e.advance(ring);
+    ++ringStage;
+    e.waitFull(ring);
+    ringStages.push_back(ring);
+    Value base = e.add(e.mul(ring.stage, e.i32(e.stageBytes)),
+                       e.mul(e.consumer, e.i32(kStagingBytes)));
+    SmallVector<Value> pointers;
+    for (Value offset : swizzled)
+      pointers.push_back(e.sharedPointer(e.add(base, offset)));
+    ringPointers.push_back(std::move(pointers));
+  }
+}
+
+/// One block of a loaded tile, from the ring; a piece is read at once.
+Value EpilogueEmitter::loadRing(unsigned number, int64_t point) {
+  int64_t box = 0;
+  for (unsigned i = 0; i < number; ++i)
+    if (tile.inputs[i].path == LoadPath::Ring)
+      box += tile.inputs[i].points;
+  box += point + chunk * tile.getAuxBoxesPerChunk();
+  int64_t perStage = e.stageBytes / kAuxBoxBytes;
+  int64_t stageNumber = box / perStage;
+  enterRingStage(stageNumber);
+  SmallVector<Value> &words = ringWords[box];
+  if (words.empty()) {
+    Value pointer = e.offsetPointer(ringPointers[stageNumber][piece],
+                                    box % perStage * kAuxBoxBytes);
+    Type i32 = b.getI32Type();
+    Type four = LLVM::LLVMStructType::getLiteral(b.getContext(),
+                                                 {i32, i32, i32, i32});
+    auto shape = NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8);
+    Value matrices = NVVM::LdMatrixOp::create(
+        b, loc, four, pointer, 4, NVVM::MMALayout::row, shape,
+        NVVM::LdStMatrixEltType::B16);
+    for (int64_t i = 0; i < 4; ++i)
+      words.push_back(LLVM::ExtractValueOp::create(b, loc, matrices, i));
+  }
+  Value packed = vector::FromElementsOp::create(
+      b, loc, VectorType::get({2}, b.getI32Type()),
+      ArrayRef(words).slice(2 * block, 2));
+  return vector::BitCastOp::create(
+      b, loc, VectorType::get({4}, tile.inputs[number].element), packed);
+}
+
+//===----------------------------------------------------------------------===//
+// The region
+//===----------------------------------------------------------------------===//
+
+/// The coordinate along a dim of the op's domain, of index type.
+EpilogueEmitter::Placed EpilogueEmitter::coordinate(unsigned domainDim) {
+  unsigned dim = 0;
+  for (auto [i, model] : llvm::enumerate(tile.dims))
+    if (llvm::is_contained(model.domain, domainDim))
+      dim = i;
+  SmallVector<Value> elements;
+  if (dim == tile.innerM) {
+    for (int64_t half = 0; half < 2; ++half)
+      elements.push_back(e.toIndex(threadRow(half)));
+    return {pack(elements, b.getIndexType(), Row), Row};
+  }
+  if (dim == tile.innerN) {
+    for (int64_t i = 0; i < 2; ++i)
+      elements.push_back(
+          e.toIndex(e.add(threadColumn(/*forLoad=*/false), e.i32(i))));
+    return {pack(elements, b.getIndexType(), Column), Column};
+  }
+  if (tile.dims[dim].kind == DimKind::n) {
+    // Uniform over the chunk, but not over the tile.
+    elements.assign(2, e.toIndex(chunkAt[dim]));
+    return {pack(elements, b.getIndexType(), Column), Column};
+  }
+  return {e.toIndex(at.coords[dim]), None};
+}
+
+EpilogueEmitter::Placed EpilogueEmitter::evaluate(Value value) {
+  if (auto it = tileValues.find(value); it != tileValues.end())
+    return it->second;
+  if (auto it = blockValues.find(value); it != blockValues.end())
+    return it->second;
+  Placed placed;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    int64_t number = argument.getArgNumber();
+    int64_t slices = tile.groups.size();
+    if (number < slices) {
+      int64_t first =
+          (number * points + chunk * kChunk + piece * kPiece + block * 8) / 2;
+      placed = {pack(accumulators.slice(first, 4), b.getF32Type(), Full), Full};
+    } else {
+      number -= slices;
+      unsigned input = 0;
+      while (number >= tile.inputs[input].points)
+        number -= tile.inputs[input++].points;
+      placed = loadInput(input, number);
+    }
+  } else {
+    placed = evaluateOp(value.getDefiningOp());
+  }
+  if (placed.level & Column)
+    blockValues[value] = placed;
+  else
+    tileValues[value] = placed;
+  return placed;
+}
+
+/// An op of the region on vectors: what it depends on decides their length.
+EpilogueEmitter::Placed EpilogueEmitter::evaluateOp(Operation *op) {
+  if (auto index = dyn_cast<IndexOp>(op))
+    return coordinate(tile.op.getDimPosition(index.getDim().getKind(),
+                                             index.getDim().getIndex()));
+  SmallVector<Placed> operands;
+  int level = None;
+  for (Value operand : op->getOperands()) {
+    operands.push_back(evaluate(operand));
+    level |= operands.back().level;
+  }
+  OperationState state(loc, op->getName());
+  for (Placed operand : operands)
+    state.addOperands(broadcast(operand, static_cast<Level>(level)));
+  for (Type type : op->getResultTypes())
+    state.addTypes(typeAt(type, static_cast<Level>(level)));
+  state.addAttributes(op->getAttrs());
+  return {b.create(state)->getResult(0), static_cast<Level>(level)};
+}
+
+//===----------------------------------------------------------------------===//
+// The walk
+//===----------------------------------------------------------------------===//
+
+void EpilogueEmitter::evaluateBlock() {
+  for (auto [number, output] : llvm::enumerate(tile.outputs)) {
+    OperandRange yielded = tile.op.getYieldedValues(number);
+    for (int64_t point = 0; point < output.points; ++point) {
+      Placed placed = evaluate(yielded[point]);
+      switch (output.reduce) {
+      case ReduceKind::None:
+        storeBlock(output, number, point, placed);
+        break;
+      case ReduceKind::Rows:
+        reduceRows(output, number, point, placed);
+        break;
+      case ReduceKind::Columns:
+        reduceColumns(output, number, point, placed);
+        break;
+      }
+    }
+  }
+}
+
+RingPosition EpilogueEmitter::run(ArrayRef<Value> threadAccumulators,
+                                  RingPosition start) {
+  accumulators = threadAccumulators;
+  ring = start;
+  for (chunk = 0; chunk < chunks; ++chunk) {
+    Value column = e.add(at.column, e.i32(chunk * kChunk));
+    chunkAt = e.chunkCoords(tile, at, column);
+    loadAtCoords = chunkAt;
+    if (masksColumns && !tile.outerN.empty())
+      loadAtCoords = e.chunkCoords(
+          tile, at, e.minU(column, e.sub(e.numColumns(tile), e.i32(kChunk))));
+    acquireStaging();
+    for (piece = 0; piece < kPiecesPerChunk; ++piece) {
+      ringWords.clear();
+      for (block = 0; block < 2; ++block) {
+        blockValues.clear();
+        evaluateBlock();
+      }
+    }
+    // A loaded tile that no output reads passes through the ring all the same.
+    if (int64_t boxes = tile.getAuxBoxesPerChunk())
+      enterRingStage(((chunk + 1) * boxes - 1) / (e.stageBytes / kAuxBoxBytes));
+    for (auto [number, output] : llvm::enumerate(tile.outputs))
+      if (output.reduce == ReduceKind::Rows &&
+          (chunk + 1) * kChunk % output.groupColumns == 0)
+        for (int64_t point = 0; point < output.points; ++point)
+          finishRows(output, number, point);
+    finishColumnChunk();
+    commitChunk();
+  }
+  finishColumns();
+  if (ringStage >= 0)
+    ring = e.advance(ring);
+  return ring;
+}

@@ -1,0 +1,454 @@
+//===- KernelModel.cpp - What the lowering knows of a kernel --------------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelModel.h"
+
+#include "llvm/ADT/SmallBitVector.h"
+
+using namespace mlir;
+using namespace mlir::coda;
+using namespace mlir::coda_gpu;
+
+int OperandModel::find(unsigned dim) const {
+  auto it = llvm::find(dims, dim);
+  return it == dims.end() ? -1 : static_cast<int>(it - dims.begin());
+}
+
+int64_t TileModel::getColumns() const {
+  int64_t columns = dims[innerN].extent;
+  for (unsigned d : outerN)
+    columns = ShapedType::isDynamic(columns) ||
+                      ShapedType::isDynamic(dims[d].extent)
+                  ? ShapedType::kDynamic
+                  : columns * dims[d].extent;
+  return columns;
+}
+
+int64_t TileModel::getAuxBoxesPerChunk() const {
+  int64_t boxes = 0;
+  for (const InputModel &input : inputs)
+    if (input.path == LoadPath::Ring)
+      boxes += input.points;
+  return boxes;
+}
+
+int64_t TileModel::getStagingPerChunk() const {
+  int64_t buffers = 0;
+  for (const OutputModel &output : outputs)
+    if (output.path == StorePath::Staged)
+      buffers += output.points * output.element.getIntOrFloatBitWidth() / 16;
+  return buffers;
+}
+
+int64_t TileModel::getNumColumnReductions() const {
+  int64_t count = 0;
+  for (const OutputModel &output : outputs)
+    if (output.reduce == ReduceKind::Columns)
+      count += output.points;
+  return count;
+}
+
+bool TileModel::hasColumnReduction() const {
+  return getNumColumnReductions() != 0;
+}
+
+namespace {
+
+/// Takes a tile op apart.
+class ModelBuilder {
+public:
+  ModelBuilder(TileOpInterface op, TileModel &model, std::string &reason)
+      : op(op), model(model), reason(reason) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult fail(const Twine &why) {
+    reason = why.str();
+    return failure();
+  }
+  DimKind kindOf(unsigned domainDim) { return op.getDimKind(domainDim); }
+  bool isCoordinateUsed(unsigned domainDim);
+  bool canMerge(unsigned a, unsigned b);
+  void mergeDims();
+  unsigned syntheticDim(DimKind kind);
+  OperandModel makeOperand(unsigned number);
+  LogicalResult makePhases();
+  LogicalResult makeInputs();
+  LogicalResult makeOutputs();
+  LogicalResult classifyReduction(OutputModel &output);
+  bool isTensorMapped(const OperandModel &operand, int64_t maxBits);
+  void setUDims(ArrayRef<unsigned> operandDims, SmallVector<unsigned> &uDims,
+                int64_t &points);
+
+  TileOpInterface op;
+  TileModel &model;
+  std::string &reason;
+  /// Per operand: strides of its memref, kDynamic where not known.
+  SmallVector<SmallVector<int64_t>> memrefStrides;
+  /// Domain dim -> model dim.
+  SmallVector<unsigned> modelDim;
+};
+
+} // namespace
+
+/// Whether the region asks for the coordinate along a dim, or groups by it:
+/// such a dim stays itself.
+bool ModelBuilder::isCoordinateUsed(unsigned domainDim) {
+  for (Operation &inner : op.getBody().front()) {
+    if (auto index = dyn_cast<IndexOp>(inner)) {
+      DimAttr dim = index.getDim();
+      if (op.getDimPosition(dim.getKind(), dim.getIndex()) == domainDim)
+        return true;
+    }
+  }
+  return false;
+}
+
+/// Whether domain dims `a` and `b` = `a` + 1 can be walked as one: in every
+/// operand both are absent, or they are adjacent and contiguous.
+bool ModelBuilder::canMerge(unsigned a, unsigned b) {
+  if (kindOf(a) != kindOf(b) || kindOf(a) == DimKind::u ||
+      kindOf(a) == DimKind::p)
+    return false;
+  if (isCoordinateUsed(a) || isCoordinateUsed(b))
+    return false;
+  for (unsigned i = 0, e = op->getNumOperands(); i < e; ++i) {
+    AffineMap map = op.getMap(i);
+    int posA = -1, posB = -1;
+    for (unsigned r = 0; r < map.getNumResults(); ++r) {
+      if (map.getDimPosition(r) == a)
+        posA = r;
+      if (map.getDimPosition(r) == b)
+        posB = r;
+    }
+    if (posA < 0 && posB < 0)
+      continue;
+    if (posA < 0 || posB != posA + 1)
+      return false;
+    auto type = cast<MemRefType>(op->getOperand(i).getType());
+    if (type.getLayout().isIdentity())
+      continue;
+    int64_t outer = memrefStrides[i][posA], inner = memrefStrides[i][posB],
+            size = type.getDimSize(posB);
+    if (ShapedType::isDynamic(outer) || ShapedType::isDynamic(inner) ||
+        ShapedType::isDynamic(size) || outer != inner * size)
+      return false;
+  }
+  return true;
+}
+
+void ModelBuilder::mergeDims() {
+  SmallVector<int64_t> extents = op.getStaticExtents();
+  modelDim.assign(op.getNumDomainDims(), 0);
+  for (unsigned d = 0, e = op.getNumDomainDims(); d < e; ++d) {
+    if (d && canMerge(d - 1, d)) {
+      ModelDim &last = model.dims.back();
+      last.domain.push_back(d);
+      last.extent = ShapedType::isDynamic(last.extent) ||
+                            ShapedType::isDynamic(extents[d])
+                        ? ShapedType::kDynamic
+                        : last.extent * extents[d];
+    } else {
+      model.dims.push_back({kindOf(d), extents[d], {d}});
+    }
+    modelDim[d] = model.dims.size() - 1;
+  }
+  SmallVector<unsigned> m, n;
+  for (auto [i, dim] : llvm::enumerate(model.dims)) {
+    switch (dim.kind) {
+    case DimKind::b:
+      model.outerM.push_back(i);
+      break;
+    case DimKind::m:
+      m.push_back(i);
+      break;
+    case DimKind::n:
+      n.push_back(i);
+      break;
+    case DimKind::u:
+      model.uDims.push_back(i);
+      break;
+    default:
+      break;
+    }
+  }
+  if (m.empty())
+    m.push_back(syntheticDim(DimKind::m));
+  if (n.empty())
+    n.push_back(syntheticDim(DimKind::n));
+  model.innerM = m.pop_back_val();
+  model.innerN = n.pop_back_val();
+  llvm::append_range(model.outerM, m);
+  model.outerN = n;
+}
+
+unsigned ModelBuilder::syntheticDim(DimKind kind) {
+  model.dims.push_back({kind, 1, {}});
+  return model.dims.size() - 1;
+}
+
+OperandModel ModelBuilder::makeOperand(unsigned number) {
+  OperandModel operand;
+  operand.number = number;
+  operand.memref = op->getOperand(number);
+  operand.type = cast<MemRefType>(operand.memref.getType());
+  operand.element = operand.type.getElementType();
+  AffineMap map = op.getMap(number);
+  for (unsigned r = 0; r < map.getNumResults(); ++r) {
+    unsigned dim = modelDim[map.getDimPosition(r)];
+    if (!operand.dims.empty() && operand.dims.back() == dim) {
+      operand.positions.back().push_back(r);
+      operand.strides.back() = memrefStrides[number][r];
+      continue;
+    }
+    operand.dims.push_back(dim);
+    operand.positions.push_back({r});
+    operand.strides.push_back(memrefStrides[number][r]);
+  }
+  return operand;
+}
+
+void ModelBuilder::setUDims(ArrayRef<unsigned> operandDims,
+                            SmallVector<unsigned> &uDims, int64_t &points) {
+  points = 1;
+  for (unsigned d : model.uDims)
+    if (llvm::is_contained(operandDims, d)) {
+      uDims.push_back(d);
+      points *= model.dims[d].extent;
+    }
+}
+
+/// Whether the copy engine can move boxes of this operand: contiguous along
+/// its last dim, few enough dims, elements of 16 to `maxBits` bits.
+bool ModelBuilder::isTensorMapped(const OperandModel &operand,
+                                  int64_t maxBits) {
+  if (operand.dims.empty() || operand.dims.size() > kMaxTensorMapRank ||
+      operand.dims.size() < 2)
+    return false;
+  if (!operand.element.isF16() && !operand.element.isBF16() &&
+      !(maxBits == 32 && operand.element.isF32()))
+    return false;
+  if (operand.strides.back() != 1)
+    return false;
+  // Every other stride must be a multiple of 16 bytes; those that are not
+  // known here are checked before each launch.
+  int64_t unit = 128 / operand.element.getIntOrFloatBitWidth();
+  for (int64_t stride : ArrayRef(operand.strides).drop_back())
+    if (!ShapedType::isDynamic(stride) && stride % unit != 0)
+      return false;
+  return true;
+}
+
+LogicalResult ModelBuilder::makePhases() {
+  unsigned products = op.getNumProducts();
+  if (products == 0)
+    return success();
+  ArrayRef<int32_t> sizes = op.getAccSizes();
+  if (!llvm::all_equal(sizes))
+    return fail("accumulators have different numbers of products");
+  unsigned numPhases = sizes.front();
+  for (unsigned p = 0; p < numPhases; ++p) {
+    Phase phase;
+    for (unsigned a = 0; a < sizes.size(); ++a) {
+      unsigned product = a * numPhases + p;
+      OperandModel lhs = makeOperand(product);
+      OperandModel rhs = makeOperand(products + product);
+      if (!model.factorType)
+        model.factorType = lhs.element;
+      if (lhs.element != model.factorType || rhs.element != model.factorType ||
+          (!lhs.element.isBF16() && !lhs.element.isF16()))
+        return fail("factors are not all bf16 or all f16");
+      if (a && (lhs.memref != phase.lhs.memref || lhs.dims != phase.lhs.dims))
+        return fail("accumulators have different left factors");
+      if (!isTensorMapped(lhs, 16) || !isTensorMapped(rhs, 16))
+        return fail("a factor is not aligned: its last dim must be contiguous, "
+                    "its other strides multiples of 16 bytes, its rank at "
+                    "most 5");
+      auto isK = [&](unsigned d) { return model.dims[d].kind == DimKind::k; };
+      SmallVector<unsigned> k;
+      for (unsigned d : lhs.dims)
+        if (isK(d))
+          k.push_back(d);
+      llvm::sort(k);
+      bool lhsKMajor = isK(lhs.dims.back());
+      bool rhsKMajor = isK(rhs.dims.back());
+      unsigned lhsInner = lhsKMajor ? k.back() : model.innerM;
+      unsigned rhsInner = rhsKMajor ? k.back() : model.innerN;
+      if (lhs.dims.back() != lhsInner || rhs.dims.back() != rhsInner)
+        return fail("a factor is not contiguous along its innermost m, n or k "
+                    "dim");
+      if (a && (k != phase.k || rhsKMajor != phase.rhsKMajor))
+        return fail("accumulators are contracted over different dims or "
+                    "layouts");
+      if (a == 0) {
+        phase.lhs = lhs;
+        phase.k = k;
+        phase.lhsKMajor = lhsKMajor;
+        phase.rhsKMajor = rhsKMajor;
+      }
+      phase.rhs.push_back(rhs);
+    }
+    model.phases.push_back(std::move(phase));
+  }
+  // The points of an accumulator's u dims, row-major.
+  for (unsigned a = 0; a < sizes.size(); ++a) {
+    SmallVector<unsigned> uDims;
+    int64_t points;
+    setUDims(model.phases.front().rhs[a].dims, uDims, points);
+    for (int64_t i = 0; i < points; ++i) {
+      ColumnGroup group{a, SmallVector<int64_t>(model.dims.size(), 0)};
+      int64_t rest = i;
+      for (unsigned d : llvm::reverse(uDims)) {
+        group.u[d] = rest % model.dims[d].extent;
+        rest /= model.dims[d].extent;
+      }
+      model.groups.push_back(std::move(group));
+    }
+  }
+  return success();
+}
+
+LogicalResult ModelBuilder::makeInputs() {
+  unsigned base = 2 * op.getNumProducts();
+  for (unsigned i = 0; i < op.getInputs().size(); ++i) {
+    InputModel input;
+    static_cast<OperandModel &>(input) = makeOperand(base + i);
+    input.combiner = op.getLoadCombiner(i);
+    setUDims(input.dims, input.uDims, input.points);
+    if (!input.element.isIntOrFloat())
+      return fail("a loaded element is neither an integer nor a float");
+    if (!input.combiner && input.has(model.innerM) && input.has(model.innerN) &&
+        input.dims.back() == model.innerN && isTensorMapped(input, 16))
+      input.path = LoadPath::Ring;
+    model.inputs.push_back(std::move(input));
+  }
+  return success();
+}
+
+LogicalResult ModelBuilder::classifyReduction(OutputModel &output) {
+  if (!output.element.isF32())
+    return fail("a reduction is not f32");
+  auto hasAll = [&](ArrayRef<unsigned> dims) {
+    return llvm::all_of(dims, [&](unsigned d) { return output.has(d); });
+  };
+  bool rows = hasAll(model.outerM) &&
+              (output.has(model.innerM) || model.dims[model.innerM].extent == 1);
+  bool columns = hasAll(model.outerN) && (output.has(model.innerN) ||
+                                          model.dims[model.innerN].extent == 1);
+  if (rows && !columns) {
+    // Dropped n dims must be the inner ones: a group is then a run of columns.
+    int64_t group = model.dims[model.innerN].extent;
+    bool kept = false;
+    for (unsigned d : llvm::reverse(model.outerN)) {
+      if (output.has(d)) {
+        kept = true;
+        continue;
+      }
+      if (kept)
+        return fail("a reduction keeps an inner n dim and drops an outer one");
+      group = ShapedType::isDynamic(group) ||
+                      ShapedType::isDynamic(model.dims[d].extent)
+                  ? ShapedType::kDynamic
+                  : group * model.dims[d].extent;
+    }
+    if (output.has(model.innerN))
+      return fail("a reduction keeps an inner n dim and drops an outer one");
+    if (ShapedType::isDynamic(group))
+      return fail("a reduction's group is dynamic");
+    output.reduce = ReduceKind::Rows;
+    output.groupColumns = kept || !model.outerN.empty() ? group : 0;
+    if (output.groupColumns == 0 && group > 256)
+      return fail("a row reduction is wider than a tile; partition it first");
+    if (output.groupColumns == 0)
+      output.groupColumns = llvm::alignTo(group, kChunk);
+    return success();
+  }
+  if (columns && !rows) {
+    if (!hasAll(model.outerM))
+      return fail("a column reduction drops an outer m dim; partition it first");
+    int64_t extent = model.dims[model.innerM].extent;
+    if (ShapedType::isDynamic(extent) || extent > kTileRows)
+      return fail("a column reduction is taller than a tile; partition it "
+                  "first");
+    output.reduce = ReduceKind::Columns;
+    return success();
+  }
+  return fail("a reduction drops both m and n dims");
+}
+
+LogicalResult ModelBuilder::makeOutputs() {
+  unsigned base = 2 * op.getNumProducts() + op.getInputs().size();
+  for (unsigned i = 0; i < op.getOutputs().size(); ++i) {
+    OutputModel output;
+    static_cast<OperandModel &>(output) = makeOperand(base + i);
+    output.combiner = op.getCombiner(i);
+    output.fresh = op.getFresh()[i];
+    setUDims(output.dims, output.uDims, output.points);
+    if (output.combiner) {
+      if (failed(classifyReduction(output)))
+        return failure();
+    } else {
+      if (!output.element.isIntOrFloat())
+        return fail("a stored element is neither an integer nor a float");
+      if (output.has(model.innerM) && output.has(model.innerN) &&
+          output.dims.back() == model.innerN && isTensorMapped(output, 32))
+        output.path = StorePath::Staged;
+    }
+    model.outputs.push_back(std::move(output));
+  }
+  return success();
+}
+
+LogicalResult ModelBuilder::run() {
+  for (Value operand : op->getOperands()) {
+    auto type = dyn_cast<MemRefType>(operand.getType());
+    if (!type)
+      return fail("operands are not memrefs: bufferize first");
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (failed(type.getStridesAndOffset(strides, offset)))
+      return fail("an operand's layout is not strided");
+    memrefStrides.push_back(std::move(strides));
+  }
+  model.op = op;
+  mergeDims();
+  if (failed(makePhases()) || failed(makeInputs()) || failed(makeOutputs()))
+    return failure();
+  for (Operation &inner : op.getBody().front())
+    if (isa<GroupReduceOp>(inner))
+      return fail("coda.group_reduce is not lowered yet");
+  // A chunk of 64 columns must lie in one row of the inner n dim.
+  if (!model.outerN.empty()) {
+    int64_t inner = model.dims[model.innerN].extent;
+    if (ShapedType::isDynamic(inner) || inner % kChunk != 0)
+      return fail("the inner of several n dims is not a multiple of 64");
+    for (unsigned d : ArrayRef(model.outerN).drop_front())
+      if (ShapedType::isDynamic(model.dims[d].extent))
+        return fail("an inner n dim is dynamic");
+  }
+  return success();
+}
+
+FailureOr<KernelModel> coda_gpu::buildKernelModel(func::FuncOp func,
+                                                  std::string &reason) {
+  KernelModel kernel;
+  kernel.func = func;
+  SmallVector<TileOpInterface> ops;
+  func.walk([&](TileOpInterface op) { ops.push_back(op); });
+  if (ops.empty()) {
+    reason = "holds no tile op";
+    return failure();
+  }
+  for (TileOpInterface op : ops) {
+    TileModel tile;
+    if (failed(ModelBuilder(op, tile, reason).run()))
+      return failure();
+    kernel.tiles.push_back(std::move(tile));
+  }
+  return kernel;
+}

@@ -1,0 +1,168 @@
+//===- KernelModel.h - What the lowering knows of a kernel ------*- C++ -*-===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The iteration space of a tile op in the form that the emitter walks: dims of
+// one kind that are adjacent in every operand are one dim here, the last m dim
+// and the last n dim are tiled, the others are counted. All of it is read off
+// the index maps and the types; nothing knows what the op computes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CODA_CONVERSION_CODATONVGPU_KERNELMODEL_H
+#define CODA_CONVERSION_CODATONVGPU_KERNELMODEL_H
+
+#include "coda/Dialect/Coda/IR/CodaOps.h"
+#include "coda/Dialect/CodaGPU/IR/CodaGPU.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <vector>
+
+namespace mlir::coda_gpu {
+
+/// Rows and columns of the chunk that one warpgroup stores at a time.
+constexpr int64_t kChunk = 64;
+/// Rows of a tile: two consumer warpgroups of 64.
+constexpr int64_t kTileRows = 128;
+/// Depth of one k block.
+constexpr int64_t kBlockK = 64;
+constexpr int64_t kStagingBytes = 8192;
+/// A loaded tile chunk: 128 rows of 64 16-bit elements.
+constexpr int64_t kAuxBoxBytes = 16384;
+/// What a block may use, less the barriers and the padding of their alignment.
+constexpr int64_t kSharedMemoryBytes = 232448 - 1024;
+constexpr unsigned kMaxTensorMapRank = 5;
+/// 32-bit parameters and pointers fit many times; bounds the tensor maps.
+constexpr unsigned kMaxTensorMaps = 24;
+
+/// One dim of the merged iteration space.
+struct ModelDim {
+  coda::DimKind kind;
+  /// ShapedType::kDynamic if not known.
+  int64_t extent;
+  /// The dims of the op's domain that it stands for, outermost first; empty
+  /// for a dim of extent 1 that the op does not have.
+  SmallVector<unsigned> domain;
+};
+
+/// One operand over the merged space.
+struct OperandModel {
+  unsigned number = 0;
+  Value memref;
+  MemRefType type;
+  Type element;
+  /// Dims, outermost first, and the positions of the memref each stands for.
+  SmallVector<unsigned> dims;
+  SmallVector<SmallVector<unsigned>> positions;
+  /// Stride of each dim in elements; kDynamic if not known.
+  SmallVector<int64_t> strides;
+  coda::CombinerAttrInterface combiner;
+  bool fresh = false;
+
+  /// Index of model dim `dim` in `dims`; -1 if the operand does not have it.
+  int find(unsigned dim) const;
+  bool has(unsigned dim) const { return find(dim) >= 0; }
+};
+
+/// A tile load through the ring, or a load by each thread.
+enum class LoadPath { Direct, Ring };
+/// A tile store by the copy engine, or by each thread.
+enum class StorePath { Direct, Staged };
+
+struct InputModel : OperandModel {
+  LoadPath path = LoadPath::Direct;
+  /// Points of its u dims: extents and number.
+  SmallVector<unsigned> uDims;
+  int64_t points = 1;
+};
+
+/// Where a reduction's groups lie: whole rows, whole columns, of a tile.
+enum class ReduceKind { None, Rows, Columns };
+
+struct OutputModel : OperandModel {
+  StorePath path = StorePath::Direct;
+  ReduceKind reduce = ReduceKind::None;
+  /// ReduceKind::Rows: columns of a group, a multiple of 64; 0: all of them.
+  int64_t groupColumns = 0;
+  SmallVector<unsigned> uDims;
+  int64_t points = 1;
+};
+
+/// 64-column-wide slices of the accumulators that hold one region argument.
+struct ColumnGroup {
+  unsigned accumulator;
+  /// Coordinate of each u dim of the model (0 where it does not apply).
+  SmallVector<int64_t> u;
+};
+
+/// One turn of the k loop: the product that every accumulator adds in it.
+struct Phase {
+  OperandModel lhs;
+  /// Per accumulator.
+  std::vector<OperandModel> rhs;
+  /// k dims, the last is cut into blocks.
+  SmallVector<unsigned> k;
+  bool lhsKMajor = true;
+  bool rhsKMajor = true;
+};
+
+/// One tile op of a kernel.
+struct TileModel {
+  mutable coda::TileOpInterface op;
+  SmallVector<ModelDim> dims;
+  /// b and m dims but the tiled one; the tiled m dim.
+  SmallVector<unsigned> outerM;
+  unsigned innerM = 0;
+  SmallVector<unsigned> outerN;
+  unsigned innerN = 0;
+  SmallVector<unsigned> uDims;
+  Type factorType;
+  std::vector<Phase> phases;
+  SmallVector<ColumnGroup> groups;
+  std::vector<InputModel> inputs;
+  std::vector<OutputModel> outputs;
+
+  /// Number of 64-column slices side by side in the accumulator per 64 points
+  /// of n: the region's accumulator arguments, 1 for a map.
+  int64_t getNumGroups() const { return groups.empty() ? 1 : groups.size(); }
+  /// Extent of n as a whole; kDynamic if not known.
+  int64_t getColumns() const;
+  /// Loaded boxes and staged buffers per chunk of 64 points of n.
+  int64_t getAuxBoxesPerChunk() const;
+  int64_t getStagingPerChunk() const;
+  bool hasColumnReduction() const;
+  int64_t getNumColumnReductions() const;
+};
+
+struct KernelModel {
+  mutable func::FuncOp func;
+  /// The op itself or the members of the bundle.
+  std::vector<TileModel> tiles;
+};
+
+/// Builds the model of `func`, which holds one tile op or bundle on memrefs.
+/// On failure `reason` says what the lowering lacks.
+FailureOr<KernelModel> buildKernelModel(func::FuncOp func, std::string &reason);
+
+/// Points of n of one tile of `tile` under `schedule`.
+int64_t getTilePoints(const TileModel &tile, ScheduleAttr schedule);
+/// Bytes of one ring stage of the kernel.
+int64_t getStageBytes(const KernelModel &kernel, ScheduleAttr schedule);
+/// Dynamic shared memory of the kernel.
+int64_t getSharedMemoryBytes(const KernelModel &kernel, ScheduleAttr schedule);
+/// Slots of the staging ring of `tile`: chunks in flight on their way out.
+int64_t getStagingSlots(const TileModel &tile, ScheduleAttr schedule);
+
+/// The one place that says whether a schedule fits a kernel.
+LogicalResult verifySchedule(const KernelModel &kernel, ScheduleAttr schedule,
+                             std::string &reason);
+/// The schedule that the selector takes; null, with the reason, if none fits.
+ScheduleAttr selectSchedule(const KernelModel &kernel, std::string &reason);
+
+} // namespace mlir::coda_gpu
+
+#endif // CODA_CONVERSION_CODATONVGPU_KERNELMODEL_H

@@ -1,0 +1,244 @@
+//===- Launcher.cpp - Host side of a kernel -------------------------------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Launcher.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/BuiltinOps.h"
+
+using namespace mlir;
+using namespace mlir::coda_gpu;
+
+/// Devices that one process can use a kernel on.
+static constexpr int64_t kMaxDevices = 16;
+
+std::string coda_gpu::getHandleName(StringRef name) {
+  return ("coda_gpu_kernel_" + name).str();
+}
+
+Type coda_gpu::getHandleType(MLIRContext *context) {
+  Type pointer = LLVM::LLVMPointerType::get(context);
+  Type i32 = IntegerType::get(context, 32);
+  return LLVM::LLVMStructType::getLiteral(
+      context, {pointer, pointer, i32, i32,
+                LLVM::LLVMArrayType::get(pointer, kMaxDevices)});
+}
+
+LLVM::GlobalOp coda_gpu::createHandle(OpBuilder &builder, ModuleOp module,
+                                      Location loc, StringRef name,
+                                      StringRef image, int64_t sharedBytes,
+                                      int64_t threads) {
+  OpBuilder::InsertionGuard guard(builder);
+  MLIRContext *context = builder.getContext();
+  builder.setInsertionPointToStart(module.getBody());
+  std::string text = name.str();
+  text.push_back('\0');
+  std::string textName = ("coda_gpu_name_" + name).str();
+  if (!module.lookupSymbol(textName))
+    LLVM::GlobalOp::create(
+        builder, loc,
+        LLVM::LLVMArrayType::get(builder.getI8Type(), text.size()),
+        /*isConstant=*/true, LLVM::Linkage::Internal, textName,
+        builder.getStringAttr(text));
+  Type type = getHandleType(context);
+  auto handle =
+      LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/false,
+                             LLVM::Linkage::Internal, getHandleName(name),
+                             Attribute());
+  Block *block = builder.createBlock(&handle.getInitializerRegion());
+  builder.setInsertionPointToStart(block);
+  Type pointer = LLVM::LLVMPointerType::get(context);
+  Value record = LLVM::ZeroOp::create(builder, loc, type);
+  if (!image.empty())
+    record = LLVM::InsertValueOp::create(
+        builder, loc, record,
+        LLVM::AddressOfOp::create(builder, loc, pointer, image),
+        ArrayRef<int64_t>{0});
+  record = LLVM::InsertValueOp::create(
+      builder, loc, record,
+      LLVM::AddressOfOp::create(builder, loc, pointer, textName),
+      ArrayRef<int64_t>{1});
+  auto i32 = [&](int64_t v) -> Value {
+    return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(),
+                                    builder.getI32IntegerAttr(v));
+  };
+  record = LLVM::InsertValueOp::create(builder, loc, record, i32(sharedBytes),
+                                       ArrayRef<int64_t>{2});
+  record = LLVM::InsertValueOp::create(builder, loc, record, i32(threads),
+                                       ArrayRef<int64_t>{3});
+  LLVM::ReturnOp::create(builder, loc, record);
+  return handle;
+}
+
+namespace {
+
+/// Emits the host code of one launch.
+class LaunchEmitter {
+public:
+  LaunchEmitter(OpBuilder &b, ModuleOp module, Location loc)
+      : b(b), module(module), loc(loc),
+        pointer(LLVM::LLVMPointerType::get(b.getContext())) {}
+
+  void emit(StringRef kernel, ArrayRef<KernelParam> params);
+
+private:
+  struct Metadata {
+    Value address;
+    SmallVector<Value> sizes, strides;
+  };
+  Metadata &metadataOf(Value memref);
+  Value i64(int64_t v) {
+    return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(v));
+  }
+  Value i32(int64_t v) {
+    return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(v));
+  }
+  Value toI64(Value v) {
+    return arith::IndexCastOp::create(b, loc, b.getI64Type(), v);
+  }
+  Value sizeOf(const OperandModel &operand, unsigned dim);
+  Value strideOf(const OperandModel &operand, unsigned dim);
+  /// An array on the stack.
+  Value array(ArrayRef<Value> values, Type type);
+  Value slot(Type type, int64_t count, int64_t align);
+  void call(StringRef name, ValueRange arguments);
+  Value tensorMap(const KernelParam &param);
+
+  OpBuilder &b;
+  ModuleOp module;
+  Location loc;
+  Type pointer;
+  llvm::DenseMap<Value, Metadata> metadata;
+};
+
+} // namespace
+
+LaunchEmitter::Metadata &LaunchEmitter::metadataOf(Value memref) {
+  auto it = metadata.find(memref);
+  if (it != metadata.end())
+    return it->second;
+  auto type = cast<MemRefType>(memref.getType());
+  auto strided = memref::ExtractStridedMetadataOp::create(b, loc, memref);
+  Metadata data;
+  for (Value size : strided.getSizes())
+    data.sizes.push_back(toI64(size));
+  for (Value stride : strided.getStrides())
+    data.strides.push_back(toI64(stride));
+  Value base = toI64(
+      memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memref));
+  Value width =
+      i64(std::max<int64_t>(1, type.getElementTypeBitWidth() / 8));
+  Value bytes =
+      arith::MulIOp::create(b, loc, toI64(strided.getOffset()), width);
+  Value address = arith::AddIOp::create(b, loc, base, bytes);
+  data.address = LLVM::IntToPtrOp::create(b, loc, pointer, address);
+  return metadata[memref] = data;
+}
+
+Value LaunchEmitter::sizeOf(const OperandModel &operand, unsigned dim) {
+  Metadata &data = metadataOf(operand.memref);
+  Value size;
+  for (unsigned position : operand.positions[dim])
+    size = size ? Value(arith::MulIOp::create(b, loc, size,
+                                              data.sizes[position]))
+                : data.sizes[position];
+  return size;
+}
+
+Value LaunchEmitter::strideOf(const OperandModel &operand, unsigned dim) {
+  return metadataOf(operand.memref).strides[operand.positions[dim].back()];
+}
+
+Value LaunchEmitter::slot(Type type, int64_t count, int64_t align) {
+  return LLVM::AllocaOp::create(b, loc, pointer, type, i32(count), align);
+}
+
+Value LaunchEmitter::array(ArrayRef<Value> values, Type type) {
+  Value result = slot(type, values.size(), 8);
+  for (auto [i, value] : llvm::enumerate(values)) {
+    Value at = LLVM::GEPOp::create(
+        b, loc, pointer, type, result,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+    LLVM::StoreOp::create(b, loc, value, at);
+  }
+  return result;
+}
+
+void LaunchEmitter::call(StringRef name, ValueRange arguments) {
+  if (!module.lookupSymbol(name)) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
+    LLVM::LLVMFuncOp::create(
+        b, loc, name,
+        LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
+                                    llvm::to_vector(arguments.getTypes())));
+  }
+  LLVM::CallOp::create(b, loc, TypeRange(), name, arguments);
+}
+
+/// CUtensorMapDataType of an element type that ModelBuilder lets through.
+static int64_t getTensorMapType(Type type) {
+  if (type.isF16())
+    return 6;
+  if (type.isF32())
+    return 7;
+  return 9;
+}
+
+Value LaunchEmitter::tensorMap(const KernelParam &param) {
+  const OperandModel &operand = *param.operand;
+  SmallVector<Value> sizes, strides, box;
+  for (unsigned i = 0; i < operand.dims.size(); ++i) {
+    sizes.push_back(sizeOf(operand, i));
+    strides.push_back(strideOf(operand, i));
+    box.push_back(i32(param.box[i]));
+  }
+  Value map = slot(b.getI8Type(), 128, 64);
+  call("coda_gpu_tensor_map",
+       {map, metadataOf(operand.memref).address,
+        i32(getTensorMapType(operand.element)), i32(operand.dims.size()),
+        array(sizes, b.getI64Type()), array(strides, b.getI64Type()),
+        array(box, b.getI32Type())});
+  return map;
+}
+
+void LaunchEmitter::emit(StringRef kernel, ArrayRef<KernelParam> params) {
+  call("coda_gpu_begin_launch", {});
+  SmallVector<Value> addresses;
+  for (const KernelParam &param : params) {
+    switch (param.kind) {
+    case KernelParam::TensorMap:
+      addresses.push_back(tensorMap(param));
+      break;
+    case KernelParam::Pointer:
+      addresses.push_back(
+          array(metadataOf(param.operand->memref).address, pointer));
+      break;
+    case KernelParam::Extent: {
+      Value size = sizeOf(*param.operand, param.dim);
+      call("coda_gpu_extent", {size});
+      addresses.push_back(array(
+          arith::TruncIOp::create(b, loc, b.getI32Type(), size).getResult(),
+          b.getI32Type()));
+      break;
+    }
+    case KernelParam::Stride:
+      addresses.push_back(
+          array(strideOf(*param.operand, param.dim), b.getI64Type()));
+      break;
+    }
+  }
+  Value handle =
+      LLVM::AddressOfOp::create(b, loc, pointer, getHandleName(kernel));
+  call("coda_gpu_launch", {handle, array(addresses, pointer)});
+}
+
+void coda_gpu::emitLaunch(OpBuilder &builder, ModuleOp module, Location loc,
+                          StringRef kernel, ArrayRef<KernelParam> params) {
+  LaunchEmitter(builder, module, loc).emit(kernel, params);
+}

@@ -1,0 +1,36 @@
+//===- Launcher.h - Host side of a kernel -----------------------*- C++ -*-===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CODA_CONVERSION_CODATONVGPU_LAUNCHER_H
+#define CODA_CONVERSION_CODATONVGPU_LAUNCHER_H
+
+#include "KernelEmitter.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace mlir::coda_gpu {
+
+/// Name of the record that the launch runtime keeps about kernel `name`.
+std::string getHandleName(StringRef name);
+
+/// Type of that record, `coda_gpu_kernel` of coda/Runtime/GPULaunch.h:
+/// image, name, bytes of dynamic shared memory, threads, one function a device.
+Type getHandleType(MLIRContext *context);
+
+/// Builds the record, with the image given or null, before `module`'s first op.
+LLVM::GlobalOp createHandle(OpBuilder &builder, ModuleOp module, Location loc,
+                            StringRef name, StringRef image,
+                            int64_t sharedBytes, int64_t threads);
+
+/// Emits the launch of `kernel` at the builder's insertion point: a tensor map
+/// for each operand that the copy engine moves, then the parameters.
+void emitLaunch(OpBuilder &builder, ModuleOp module, Location loc,
+                StringRef kernel, ArrayRef<KernelParam> params);
+
+} // namespace mlir::coda_gpu
+
+#endif // CODA_CONVERSION_CODATONVGPU_LAUNCHER_H

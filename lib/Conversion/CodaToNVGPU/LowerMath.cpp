@@ -1,0 +1,249 @@
+//===- LowerMath.cpp - Math to the GPU's approximate instructions ---------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each function is written once, on values of f32 or vectors of f32; only the
+// instruction itself is unrolled over a vector's elements.
+//
+//===----------------------------------------------------------------------===//
+
+#include "coda/Conversion/CodaToNVGPU/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace mlir::coda_gpu {
+#define GEN_PASS_DEF_GPULOWERMATH
+#include "coda/Conversion/CodaToNVGPU/Passes.h.inc"
+} // namespace mlir::coda_gpu
+
+using namespace mlir;
+
+namespace {
+
+constexpr double kLog2E = 1.4426950408889634;
+constexpr double kLn2 = 0.6931471805599453;
+constexpr double kLog10Of2 = 0.3010299956639812;
+
+/// Builds f32 arithmetic on `type`, f32 or a vector of it.
+struct Builder {
+  OpBuilder &b;
+  Location loc;
+  Type type;
+
+  Value constant(double v) {
+    auto attr = b.getF32FloatAttr(static_cast<float>(v));
+    if (auto vec = dyn_cast<VectorType>(type))
+      return arith::ConstantOp::create(b, loc,
+                                       DenseElementsAttr::get(vec, attr));
+    return arith::ConstantOp::create(b, loc, attr);
+  }
+  Value mul(Value x, Value y) { return arith::MulFOp::create(b, loc, x, y); }
+  Value add(Value x, Value y) { return arith::AddFOp::create(b, loc, x, y); }
+  Value sub(Value x, Value y) { return arith::SubFOp::create(b, loc, x, y); }
+  Value fma(Value x, Value y, Value z) {
+    return math::FmaOp::create(b, loc, x, y, z);
+  }
+  Value abs(Value x) { return math::AbsFOp::create(b, loc, x); }
+  Value less(Value x, Value y) {
+    return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, y);
+  }
+  Value select(Value c, Value x, Value y) {
+    return arith::SelectOp::create(b, loc, c, x, y);
+  }
+
+  /// The instruction `name` on each element of `args`.
+  Value call(StringRef name, ValueRange args) {
+    Type f32 = b.getF32Type();
+    auto scalar = [&](ValueRange operands) -> Value {
+      return LLVM::CallIntrinsicOp::create(b, loc, f32, b.getStringAttr(name),
+                                           operands)
+          .getResult(0);
+    };
+    auto vec = dyn_cast<VectorType>(type);
+    if (!vec)
+      return scalar(args);
+    SmallVector<Value> results;
+    for (int64_t i = 0, e = vec.getNumElements(); i < e; ++i) {
+      SmallVector<Value> elements;
+      for (Value arg : args)
+        elements.push_back(vector::ExtractOp::create(b, loc, arg, i));
+      results.push_back(scalar(elements));
+    }
+    return vector::FromElementsOp::create(b, loc, vec, results);
+  }
+  Value ex2(Value x) { return call("llvm.nvvm.ex2.approx.ftz.f", x); }
+  Value lg2(Value x) { return call("llvm.nvvm.lg2.approx.ftz.f", x); }
+  Value div(Value x, Value y) {
+    return call("llvm.nvvm.div.approx.ftz.f", {x, y});
+  }
+
+  Value exp(Value x) { return ex2(mul(x, constant(kLog2E))); }
+  Value log(Value x) { return mul(lg2(x), constant(kLn2)); }
+
+  /// `small` where |x| < limit, else `large`.
+  Value near0(Value x, double limit, Value small, Value large) {
+    return select(less(abs(x), constant(limit)), small, large);
+  }
+  /// c[0] + x c[1] + x^2 c[2] + ...
+  Value horner(Value x, ArrayRef<double> c) {
+    Value r = constant(c.back());
+    for (double v : llvm::reverse(c.drop_back()))
+      r = fma(r, x, constant(v));
+    return r;
+  }
+};
+
+using Emit = Value (*)(Builder &, ValueRange);
+
+Value emitExp(Builder &e, ValueRange a) { return e.exp(a[0]); }
+Value emitExp2(Builder &e, ValueRange a) { return e.ex2(a[0]); }
+Value emitLog(Builder &e, ValueRange a) { return e.log(a[0]); }
+Value emitLog2(Builder &e, ValueRange a) { return e.lg2(a[0]); }
+Value emitLog10(Builder &e, ValueRange a) {
+  return e.mul(e.lg2(a[0]), e.constant(kLog10Of2));
+}
+Value emitRsqrt(Builder &e, ValueRange a) {
+  return e.call("llvm.nvvm.rsqrt.approx.ftz.f", a);
+}
+Value emitSqrt(Builder &e, ValueRange a) {
+  return e.call("llvm.nvvm.sqrt.approx.ftz.f", a);
+}
+/// Functions that the code generator has for every type; called by name since
+/// convert-gpu-to-nvvm turns the math ops into library calls.
+Value emitAbs(Builder &e, ValueRange a) { return e.call("llvm.fabs", a); }
+Value emitFloor(Builder &e, ValueRange a) { return e.call("llvm.floor", a); }
+Value emitCeil(Builder &e, ValueRange a) { return e.call("llvm.ceil", a); }
+Value emitTrunc(Builder &e, ValueRange a) { return e.call("llvm.trunc", a); }
+Value emitRoundEven(Builder &e, ValueRange a) {
+  return e.call("llvm.roundeven", a);
+}
+Value emitCopySign(Builder &e, ValueRange a) {
+  return e.call("llvm.copysign", a);
+}
+Value emitDiv(Builder &e, ValueRange a) { return e.div(a[0], a[1]); }
+
+/// exp(x) - 1; its Taylor polynomial near 0, where the difference cancels.
+Value emitExpm1(Builder &e, ValueRange a) {
+  Value x = a[0];
+  Value large = e.sub(e.exp(x), e.constant(1));
+  Value small = e.mul(x, e.horner(x, {1., 1. / 2, 1. / 6, 1. / 24, 1. / 120,
+                                      1. / 720, 1. / 5040}));
+  return e.near0(x, 0.4, small, large);
+}
+/// log(1 + x); its Taylor polynomial near 0, where 1 + x loses digits.
+Value emitLog1p(Builder &e, ValueRange a) {
+  Value x = a[0];
+  Value large = e.log(e.add(x, e.constant(1)));
+  Value small =
+      e.mul(x, e.horner(x, {1., -1. / 2, 1. / 3, -1. / 4, 1. / 5, -1. / 6,
+                            1. / 7, -1. / 8, 1. / 9}));
+  return e.near0(x, 0.18, small, large);
+}
+/// 1 - 2 / (exp(2x) + 1); its Taylor polynomial near 0. tanh.approx has only
+/// 11 bits.
+Value emitTanh(Builder &e, ValueRange a) {
+  Value x = a[0];
+  Value t = e.ex2(e.mul(x, e.constant(2 * kLog2E)));
+  Value large = e.sub(e.constant(1),
+                      e.div(e.constant(2), e.add(t, e.constant(1))));
+  Value small = e.mul(x, e.horner(e.mul(x, x), {1., -1. / 3, 2. / 15,
+                                                -17. / 315, 62. / 2835,
+                                                -1382. / 155925}));
+  return e.near0(x, 0.45, small, large);
+}
+/// x - 2 pi round(x / 2 pi), in two steps: the instructions are accurate to
+/// 2^-20 in [-pi, pi] only.
+Value reduceAngle(Builder &e, Value x) {
+  Value turns = math::RoundEvenOp::create(
+      e.b, e.loc, e.mul(x, e.constant(0.15915494309189535)));
+  Value high = e.fma(turns, e.constant(-6.28125), x);
+  return e.fma(turns, e.constant(-1.9353071795864769e-3), high);
+}
+Value emitSin(Builder &e, ValueRange a) {
+  return e.call("llvm.nvvm.sin.approx.ftz.f", reduceAngle(e, a[0]));
+}
+Value emitCos(Builder &e, ValueRange a) {
+  return e.call("llvm.nvvm.cos.approx.ftz.f", reduceAngle(e, a[0]));
+}
+
+/// Rewrites OpTy on f32, f16 and bf16 by `emit`.
+template <typename OpTy>
+struct LowerFunction : public OpRewritePattern<OpTy> {
+  LowerFunction(MLIRContext *context, Emit emit)
+      : OpRewritePattern<OpTy>(context), emit(emit) {}
+
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
+    Type type = op.getType();
+    Type element = getElementTypeOrSelf(type);
+    if (!element.isF32() && !element.isF16() && !element.isBF16())
+      return rewriter.notifyMatchFailure(op, "no instruction for this type");
+    auto vec = dyn_cast<VectorType>(type);
+    if (vec && (vec.getRank() != 1 || vec.isScalable()))
+      return rewriter.notifyMatchFailure(op, "not a vector of rank 1");
+    Location loc = op.getLoc();
+    Type f32 = rewriter.getF32Type();
+    Type compute = vec ? Type(vec.clone(f32)) : f32;
+    SmallVector<Value> args(op->getOperands());
+    if (!element.isF32())
+      for (Value &arg : args)
+        arg = arith::ExtFOp::create(rewriter, loc, compute, arg);
+    Builder builder{rewriter, loc, compute};
+    Value result = emit(builder, args);
+    if (!element.isF32())
+      result = arith::TruncFOp::create(rewriter, loc, type, result);
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+
+  Emit emit;
+};
+
+struct GPULowerMath : public coda_gpu::impl::GPULowerMathBase<GPULowerMath> {
+  using GPULowerMathBase::GPULowerMathBase;
+
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    coda_gpu::populateLowerMathPatterns(patterns, strict);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+void coda_gpu::populateLowerMathPatterns(RewritePatternSet &patterns,
+                                         bool strict) {
+  MLIRContext *context = patterns.getContext();
+  patterns.add<LowerFunction<math::ExpOp>>(context, emitExp);
+  patterns.add<LowerFunction<math::Exp2Op>>(context, emitExp2);
+  patterns.add<LowerFunction<math::LogOp>>(context, emitLog);
+  patterns.add<LowerFunction<math::Log2Op>>(context, emitLog2);
+  patterns.add<LowerFunction<math::Log10Op>>(context, emitLog10);
+  patterns.add<LowerFunction<math::RsqrtOp>>(context, emitRsqrt);
+  patterns.add<LowerFunction<math::ExpM1Op>>(context, emitExpm1);
+  patterns.add<LowerFunction<math::Log1pOp>>(context, emitLog1p);
+  patterns.add<LowerFunction<math::TanhOp>>(context, emitTanh);
+  patterns.add<LowerFunction<math::SinOp>>(context, emitSin);
+  patterns.add<LowerFunction<math::CosOp>>(context, emitCos);
+  patterns.add<LowerFunction<math::AbsFOp>>(context, emitAbs);
+  patterns.add<LowerFunction<math::FloorOp>>(context, emitFloor);
+  patterns.add<LowerFunction<math::CeilOp>>(context, emitCeil);
+  patterns.add<LowerFunction<math::TruncOp>>(context, emitTrunc);
+  patterns.add<LowerFunction<math::RoundEvenOp>>(context, emitRoundEven);
+  patterns.add<LowerFunction<math::CopySignOp>>(context, emitCopySign);
+  populatePolynomialApproximateErfPattern(patterns);
+  if (!strict) {
+    patterns.add<LowerFunction<math::SqrtOp>>(context, emitSqrt);
+    patterns.add<LowerFunction<arith::DivFOp>>(context, emitDiv);
+  }
+}

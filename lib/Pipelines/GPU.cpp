@@ -1,0 +1,111 @@
+//===- GPU.cpp - Pipelines of the Hopper lowering -------------------------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "coda/Pipelines/GPUPipelines.h"
+
+#include "coda/Conversion/CodaToNVGPU/Passes.h"
+#include "coda/Conversion/Passes.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/GPU/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+void coda_gpu::buildToNVGPUPipeline(OpPassManager &pm,
+                                    const ToNVGPUPipelineOptions &) {
+  // Dead region ops would load tiles that nothing reads.
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createSelectSchedule());
+  pm.addPass(createToNVGPU());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void coda_gpu::buildGPUKernelsPipeline(OpPassManager &pm) {
+  auto addCleanup = [&] {
+    pm.addPass(createCanonicalizerPass());
+    pm.addPass(createCSEPass());
+  };
+  pm.addPass(createSeparateDestinations());
+  pm.addPass(coda::createCodaHostSignature());
+  pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
+  addCleanup();
+  pm.addPass(coda::createCodaPrivatizeInits());
+  pm.addPass(bufferization::createEmptyTensorEliminationPass());
+  pm.addPass(bufferization::createEmptyTensorToAllocTensorPass());
+  bufferization::OneShotBufferizePassOptions bufferize;
+  bufferize.bufferizeFunctionBoundaries = true;
+  bufferize.functionBoundaryTypeConversion =
+      bufferization::LayoutMapOption::IdentityLayoutMap;
+  bufferize.bufferAlignment = 256;
+  pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  pm.addPass(bufferization::createDropEquivalentBufferResultsPass());
+  addCleanup();
+  pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
+  addCleanup();
+  pm.addPass(coda::createCodaPlanWorkspace());
+}
+
+void coda_gpu::buildToPTXPipeline(OpPassManager &pm,
+                                  const ToPTXPipelineOptions &options) {
+  GpuNVVMAttachTargetOptions attach;
+  attach.chip = options.chip;
+  attach.features = "+ptx83";
+  attach.optLevel = 3;
+  pm.addPass(createGpuNVVMAttachTarget(attach));
+  pm.addPass(createConvertNVGPUToNVVMPass());
+  {
+    OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+    GPULowerMathOptions math;
+    math.strict = options.strict;
+    kernels.addPass(createGPULowerMath(math));
+    kernels.addPass(createConvertVectorToLLVMPass());
+    kernels.addPass(memref::createExpandStridedMetadataPass());
+    kernels.addPass(createSCFToControlFlowPass());
+    kernels.addPass(createConvertMathToLLVMPass());
+    kernels.addPass(createConvertGpuOpsToNVVMOps());
+    kernels.addPass(createCanonicalizerPass());
+    kernels.addPass(createCSEPass());
+  }
+  pm.addPass(createGPUFinalizeABI());
+  {
+    OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+    kernels.addPass(createConvertIndexToLLVMPass());
+    kernels.addPass(createArithToLLVMConversionPass());
+    kernels.addPass(createConvertNVVMToLLVMPass());
+    kernels.addPass(createCanonicalizerPass());
+    kernels.addPass(createCSEPass());
+    kernels.addPass(createReconcileUnrealizedCastsPass());
+  }
+  if (options.format == "llvm")
+    return;
+  GpuModuleToBinaryPassOptions binary;
+  binary.compilationTarget = "isa";
+  pm.addPass(createGpuModuleToBinaryPass(binary));
+  if (options.format == "bin") {
+    GPUAssembleOptions assemble;
+    assemble.ptxas = options.ptxas;
+    pm.addPass(createGPUAssemble(assemble));
+  }
+}
+
+void coda_gpu::registerGPUPipelines() {
+  PassPipelineRegistration<ToNVGPUPipelineOptions>(
+      "coda-to-nvgpu-pipeline",
+      "Outlined kernels on memrefs to nvgpu and nvvm, with launchers",
+      buildToNVGPUPipeline);
+  PassPipelineRegistration<ToPTXPipelineOptions>(
+      "coda-to-ptx-pipeline",
+      "Kernels in nvgpu and nvvm to PTX in gpu.binary, without a CUDA toolkit",
+      buildToPTXPipeline);
+}

@@ -1,0 +1,71 @@
+// RUN: coda-opt %s --coda-select-schedule --split-input-file --verify-diagnostics | FileCheck %s
+
+// CHECK-LABEL: func.func private @store
+// CHECK-SAME: coda.schedule = #coda_gpu.schedule<tile = [128, 256, 64], stages = 3, staging = 4, raster = 8>
+func.func private @store(%a: memref<?x64xbf16>, %w: memref<256x64xbf16>, %o: memref<?x256xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x64xbf16>, memref<256x64xbf16>) outs(%o[m, n] : memref<?x256xbf16>) {
+  ^bb0(%x: f32):
+    %y = arith.truncf %x : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// A schedule that is there already stays.
+// CHECK-LABEL: func.func private @given
+// CHECK-SAME: tile = [128, 128, 64], stages = 5, staging = 2, raster = 4
+func.func private @given(%a: memref<?x64xbf16>, %w: memref<256x64xbf16>, %o: memref<?x256xbf16>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64], stages = 5, staging = 2, raster = 4>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x64xbf16>, memref<256x64xbf16>) outs(%o[m, n] : memref<?x256xbf16>) {
+  ^bb0(%x: f32):
+    %y = arith.truncf %x : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{no schedule for this kernel on sm_90a: factors are not all bf16 or all f16}}
+func.func private @f32_factors(%a: memref<?x64xf32>, %w: memref<256x64xf32>, %o: memref<?x256xf32>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x64xf32>, memref<256x64xf32>) outs(%o[m, n] : memref<?x256xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{no schedule for this kernel on sm_90a: a factor is not aligned}}
+func.func private @not_aligned(%a: memref<?x63xbf16>, %w: memref<256x63xbf16>, %o: memref<?x256xf32>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x63xbf16>, memref<256x63xbf16>) outs(%o[m, n] : memref<?x256xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{no schedule for this kernel on sm_90a: a row reduction is wider than a tile; partition it first}}
+func.func private @whole_rows(%a: memref<?x64xbf16>, %w: memref<512x64xbf16>, %s: memref<?xf32>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x64xbf16>, memref<512x64xbf16>) outs(add %s[m] : memref<?xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{operands are not memrefs: bufferize first}}
+func.func private @tensors(%a: tensor<?x64xbf16>, %w: tensor<256x64xbf16>, %o: tensor<?x256xf32>) -> tensor<?x256xf32> attributes {coda.kernel} {
+  %0 = coda.gemm acc(%a[m, k] * %w[n, k] : tensor<?x64xbf16>, tensor<256x64xbf16>) outs(%o[m, n] : tensor<?x256xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return %0 : tensor<?x256xf32>
+}

@@ -1,0 +1,46 @@
+// RUN: coda-opt %s --coda-to-nvgpu --split-input-file --verify-diagnostics
+
+// expected-error @+1 {{kernel has no schedule; run coda-select-schedule}}
+func.func private @unscheduled(%a: memref<64x64xbf16>, %w: memref<64x64xbf16>, %o: memref<64x64xf32>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x64xbf16>, memref<64x64xbf16>) outs(%o[m, n] : memref<64x64xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: tile columns must be 64, 128, 192 or 256}}
+func.func private @columns(%a: memref<64x64xbf16>, %w: memref<64x64xbf16>, %o: memref<64x64xf32>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 512, 64], stages = 3, staging = 4, raster = 8>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x64xbf16>, memref<64x64xbf16>) outs(%o[m, n] : memref<64x64xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: needs 327680 bytes of shared memory, a block has 231424}}
+func.func private @shared_memory(%a: memref<64x64xbf16>, %w: memref<64x64xbf16>, %o: memref<64x64xf32>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 256, 64], stages = 6, staging = 2, raster = 8>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x64xbf16>, memref<64x64xbf16>) outs(%o[m, n] : memref<64x64xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: a chunk stores 2 buffers, staging has 1}}
+func.func private @staging(%a: memref<64x64xbf16>, %w: memref<64x64xbf16>, %o: memref<64x64xf32>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 256, 64], stages = 3, staging = 1, raster = 8>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x64xbf16>, memref<64x64xbf16>) outs(%o[m, n] : memref<64x64xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}

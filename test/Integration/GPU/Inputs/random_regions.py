@@ -1,0 +1,216 @@
+# Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Random kernels over the primitives of a tile op, and their meaning.
+
+`random_regions.py SEED` prints a kernel (one coda.gemm or coda.map on memrefs)
+whose operands, layouts, dims and region follow from the seed. As a module it
+also evaluates the same kernel in f64 from its description, so that a run on a
+GPU can be compared with it.
+"""
+import math
+import random
+import sys
+
+M, N, K = 384, 512, 192
+SIZES = dict(m=M, m0=M // 128, m1=128, n=N, n0=N // 128, n1=128, u=2, k=K)
+
+
+class Kernel:
+    """A kernel as data: operands with their dims, and the ops of the region."""
+
+    def __init__(self, seed):
+        r = self.r = random.Random(seed)
+        self.name = f"random{seed}"
+        self.half = r.choice(["bf16", "bf16", "f16"])
+        self.has_acc = seed % 6 != 5
+        num_accs = 1 + seed % 2
+        has_u = (seed // 2) % 2 == 1
+        num_tiles = seed % 4
+        row_sum, column_sum = r.random() < 0.5, r.random() < 0.4
+        if num_accs == 2 and has_u:
+            row_sum = False  # 128 columns of four accumulators: 256 registers
+        self.m = ["m0", "m1"] if column_sum else ["m"]
+        self.n = ["n0", "n1"] if row_sum else ["n"]
+        self.accs, self.ins, self.outs, self.ops = [], [], [], []
+        self.values = []
+        lhs = ("a", self.m + ["k"] if r.random() < 0.7 else ["k"] + self.m, self.half)
+        k_major = r.random() < 0.7
+        for i in range(num_accs if self.has_acc else 0):
+            u = ["u"] if has_u and (i == 0 or r.random() < 0.5) else []
+            n = list(self.n)
+            where = r.choice([0, 1, len(n) - 1]) if u else 0
+            n[min(where, len(n) - 1) : min(where, len(n) - 1)] = u
+            dims = n + ["k"] if k_major else ["k"] + n
+            self.accs.append((lhs, (f"b{i}", dims, self.half)))
+            for j in range(2 if u else 1):
+                self.values.append((f"%acc{i}_{j}", "f32"))
+        for i in range(num_tiles if self.has_acc else max(1, num_tiles)):
+            self.load(f"t{i}", self.m + self.n, self.half, has_u and r.random() < 0.3)
+        for i in range(r.randrange(3)):
+            self.load(f"r{i}", self.m, r.choice(["f32", self.half]))
+        for i in range(r.randrange(3)):
+            self.load(f"c{i}", self.n, r.choice(["f32", self.half]))
+        self.region(r.randrange(4, 12))
+        stores = r.randrange(1, 3)
+        for i in range(stores):
+            element = r.choice([self.half, self.half, "f32"])
+            u = ["u"] if has_u and r.random() < 0.5 else []
+            dims = self.m + self.n[:-1] + u + self.n[-1:]
+            self.store(f"o{i}", dims, element, None)
+        if row_sum:
+            self.store("rs", ["n0"] + self.m, "f32", "add")
+        if column_sum:
+            self.store("cs", ["m0"] + self.n, "f32", "add")
+
+    def load(self, name, dims, element, u=False):
+        if u:
+            dims = dims[:-1] + ["u"] + dims[-1:]
+        args = [f"%{name}_{j}" for j in range(2 if u else 1)]
+        self.ins.append((name, dims, element, args))
+        for arg in args:
+            if element == "f32":
+                self.values.append((arg, "f32"))
+            else:
+                wide = arg + "x"
+                self.ops.append((wide, "arith.extf", [arg], f"{element} to f32"))
+                self.values.append((wide, "f32"))
+
+    def emit(self, op, args):
+        name = f"%v{len(self.ops)}"
+        self.ops.append((name, op, args, "f32"))
+        return name
+
+    def region(self, count):
+        r = self.r
+        one = self.emit("const", [1.0])
+        pool = [v for v, _ in self.values]
+        unused = list(pool)
+        steps = 0
+        while len(unused) > 1 or steps < count:
+            steps += 1
+            x = unused.pop(r.randrange(len(unused)))
+            y = unused.pop(r.randrange(len(unused))) if unused else r.choice(pool)
+            kind = r.randrange(6)
+            if kind == 2 and x == y:  # A region of zeros tells nothing.
+                kind = 0
+            if kind < 3:
+                v = self.emit(["arith.addf", "arith.mulf", "arith.subf"][kind], [x, y])
+            elif kind == 3:  # 1 / (1 + exp(-x)), bounded
+                e = self.emit("math.exp", [self.emit("arith.negf", [x])])
+                v = self.emit("arith.divf", [one, self.emit("arith.addf", [one, e])])
+            elif kind == 4:
+                q = self.emit("arith.addf", [self.emit("arith.mulf", [y, y]), one])
+                v = self.emit("arith.mulf", [x, self.emit("math.rsqrt", [q])])
+            else:
+                v = self.emit("arith.maximumf", [x, y])
+            v = self.emit("math.tanh", [v]) if r.random() < 0.4 else v
+            pool.append(v)
+            unused.append(v)
+        self.pool = pool[-3:]
+
+    def store(self, name, dims, element, combiner):
+        yields = []
+        for _ in range(2 if "u" in dims else 1):
+            value = self.emit("math.tanh", [self.r.choice(self.pool)])
+            if element != "f32":
+                narrow = f"%y{len(self.ops)}"
+                self.ops.append((narrow, "arith.truncf", [value], f"f32 to {element}"))
+                value = narrow
+            yields.append(value)
+        self.outs.append((name, dims, element, combiner, yields))
+
+    # ---- text
+    @staticmethod
+    def type(dims, element):
+        return "memref<" + "x".join(str(SIZES[d]) for d in dims) + f"x{element}>"
+
+    def operands(self):
+        """(name, dims, element) of each argument, in order."""
+        found = {}
+        for lhs, rhs in self.accs:
+            found[lhs[0]], found[rhs[0]] = lhs, rhs
+        for o in self.ins + self.outs:
+            found[o[0]] = o[:3]
+        return list(found.values())
+
+    def text(self):
+        ref = lambda o: f"%{o[0]}[{', '.join(o[1])}]"
+        ty = lambda o: self.type(o[1], o[2])
+        lines = []
+        args = ", ".join(f"%{n}: {self.type(d, e)}" for n, d, e in self.operands())
+        lines.append(f"func.func private @{self.name}({args}) attributes {{coda.kernel}} {{")
+        lines.append("  coda.gemm" if self.accs else "  coda.map")
+        if self.accs:
+            lines.append("    acc(" + ", ".join(f"{ref(l)} * {ref(w)}" for l, w in self.accs)
+                         + " : " + ", ".join(f"{ty(l)}, {ty(w)}" for l, w in self.accs) + ")")
+        if self.ins:
+            lines.append("    ins(" + ", ".join(map(ref, self.ins)) + " : " + ", ".join(map(ty, self.ins)) + ")")
+        lines.append("    outs(" + ", ".join((f"fresh {o[3]} " if o[3] else "") + ref(o) for o in self.outs)
+                     + " : " + ", ".join(map(ty, self.outs)) + ") {")
+        block = [f"%acc{i}_{j}: f32" for i, (_, w) in enumerate(self.accs) for j in range(2 if "u" in w[1] else 1)]
+        block += [f"{a}: {e}" for _, _, e, names in self.ins for a in names]
+        lines.append(f"  ^bb0({', '.join(block)}):")
+        for name, op, args, types in self.ops:
+            if op == "const":
+                lines.append(f"    {name} = arith.constant {args[0]:e} : f32")
+            else:
+                lines.append(f"    {name} = {op} {', '.join(args)} : {types}")
+        ys = [y for o in self.outs for y in o[4]]
+        kinds = [o[2] for o in self.outs for _ in o[4]]
+        lines.append(f"    coda.yield {', '.join(ys)} : {', '.join(kinds)}")
+        lines += ["  }", "  return", "}"]
+        return "\n".join(lines) + "\n"
+
+    # ---- meaning, with torch in f64
+    def evaluate(self, tensors):
+        """Outputs by name, in f64, from input tensors by name."""
+        import torch
+
+        order = ["u"] + self.m + self.n
+        full = [SIZES[d] for d in self.m + self.n]
+        letter = {d: chr(97 + i) for i, d in enumerate(order + ["k"])}
+        spec = lambda dims: "".join(letter[d] for d in dims)
+        env = {}
+
+        def place(x, dims, u):
+            """x over dims, as (u), m..., n... with 1 where a dim is missing."""
+            kept = [d for d in order if d in dims]
+            x = torch.einsum(spec(dims) + "->" + spec(kept), x)
+            parts = list(x) if u else [x]
+            kept = [d for d in kept if d != "u"]
+            return [p.reshape([SIZES[d] if d in kept else 1 for d in self.m + self.n]) for p in parts]
+
+        for i, (lhs, rhs) in enumerate(self.accs):
+            u = "u" in rhs[1]
+            dims = (["u"] if u else []) + self.m + self.n
+            acc = torch.einsum(f"{spec(lhs[1])},{spec(rhs[1])}->{spec(dims)}",
+                               tensors[lhs[0]].double(), tensors[rhs[0]].double())
+            for j, part in enumerate(list(acc) if u else [acc]):
+                env[f"%acc{i}_{j}"] = part
+        for name, dims, _, args in self.ins:
+            for arg, part in zip(args, place(tensors[name].double(), dims, "u" in dims)):
+                env[arg] = part
+        unary = {"arith.extf": lambda x: x, "arith.truncf": lambda x: x, "math.exp": torch.exp,
+                 "math.tanh": torch.tanh, "math.rsqrt": torch.rsqrt, "arith.negf": torch.neg}
+        binary = {"arith.addf": torch.add, "arith.mulf": torch.mul, "arith.subf": torch.sub,
+                  "arith.divf": torch.div, "arith.maximumf": torch.maximum}
+        device = next(iter(tensors.values())).device
+        for name, op, args, _ in self.ops:
+            if op == "const":
+                env[name] = torch.full([1] * len(full), args[0], dtype=torch.float64, device=device)
+            elif op in unary:
+                env[name] = unary[op](env[args[0]])
+            else:
+                env[name] = binary[op](env[args[0]], env[args[1]])
+        results = {}
+        for name, dims, _, combiner, yields in self.outs:
+            parts = [env[y].expand(full) for y in yields]
+            x = torch.stack(parts) if "u" in dims else parts[0]
+            have = (["u"] if "u" in dims else []) + self.m + self.n
+            # einsum sums over the dims that the result drops: the combiner.
+            results[name] = torch.einsum(spec(have) + "->" + spec(dims), x)
+        return results
+
+
+if __name__ == "__main__":
+    sys.stdout.write(Kernel(int(sys.argv[1])).text())
