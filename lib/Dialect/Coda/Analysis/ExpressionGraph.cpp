@@ -452,7 +452,7 @@ const Expr *ExpressionGraph::evaluateScalar(Value value, Scope &scope) {
         llvm::any_of(def->getAttrs(), [](NamedAttribute named) {
           StringRef name = named.getName().strref();
           return name != "predicate" && name != "fastmath" &&
-                 name != "overflowFlags" && name != "roundingmode";
+                 name != "overflowFlags";
         });
     if (hasOtherAttrs)
       return nullptr;
@@ -478,7 +478,7 @@ const Expr *ExpressionGraph::evaluateExtract(tensor::ExtractOp op,
       continue;
     // A loop over a part of the tensor would pass for one over the whole.
     auto it = llvm::find(scope.loops, index);
-    if (it == scope.loops.end())
+    if (it == scope.loops.end() || !isa<AffineDimExpr>(index))
       return nullptr;
     unsigned loop = std::distance(scope.loops.begin(), it);
     auto origin = getSizeOrigin(op.getTensor(), d);
@@ -489,8 +489,14 @@ const Expr *ExpressionGraph::evaluateExtract(tensor::ExtractOp op,
         if (auto dim = dyn_cast<AffineDimExpr>(e);
             dim && dim.getPosition() == loop)
           whole |= getSizeOrigin(operand.get(), pos) == origin;
-    if (!whole)
-      return nullptr;
+    if (whole)
+      continue;
+    // A position that no shape has; one dim for each that it may stand for.
+    constexpr unsigned beyondShapes = 1 << 16;
+    unsigned position = cast<AffineDimExpr>(index).getPosition();
+    indices.back() =
+        space.getDim(beyondShapes + position, ShapedType::kDynamic);
+    assumedDims[indices.back()] = index;
   }
   return evaluate(op.getTensor(), indices);
 }

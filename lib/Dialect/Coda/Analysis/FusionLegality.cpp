@@ -7,8 +7,10 @@
 
 #include "coda/Dialect/Coda/Analysis/FusionLegality.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 
@@ -84,6 +86,62 @@ LogicalResult coda::canDeferScale(RmsNormOp norm,
     return refuse(refusal, FusionReason::F16Range, norm,
                   "the unnormalised value may exceed the range of f16; "
                   "allow-f16-range permits it");
+  return success();
+}
+
+LogicalResult coda::checkRowStatistics(linalg::LinalgOp op, Refusal &refusal) {
+  if (op.getNumReductionLoops() != 0 || op.getNumLoops() < 2)
+    return success();
+  // Scalars that are the same for a whole row, and those among them that come
+  // from a statistic; `scaled`: a tile value times one of these.
+  llvm::SmallPtrSet<Value, 16> row, statistic, scaled;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    if (map.getNumResults() >= op.getNumLoops() ||
+        map.isFunctionOfDim(op.getNumLoops() - 1))
+      continue;
+    Value argument = op.getMatchingBlockArgument(operand);
+    row.insert(argument);
+    auto reduction = operand->get().getDefiningOp<linalg::LinalgOp>();
+    if (reduction && reduction.getNumReductionLoops() != 0)
+      statistic.insert(argument);
+  }
+  if (statistic.empty())
+    return success();
+  for (Operation &inner : op->getRegion(0).front().without_terminator()) {
+    auto isRow = [&](Value v) {
+      return row.contains(v) || (v.getParentBlock() != inner.getBlock()) ||
+             matchPattern(v, m_Constant());
+    };
+    bool readsStatistic = llvm::any_of(inner.getOperands(), [&](Value v) {
+      return statistic.contains(v);
+    });
+    bool readsScaled = llvm::any_of(
+        inner.getOperands(), [&](Value v) { return scaled.contains(v); });
+    if (llvm::all_of(inner.getOperands(), isRow)) {
+      row.insert(inner.result_begin(), inner.result_end());
+      if (readsStatistic)
+        statistic.insert(inner.result_begin(), inner.result_end());
+      continue;
+    }
+    if (!readsStatistic && !readsScaled)
+      continue;
+    if (readsStatistic && isa<arith::AddFOp, arith::SubFOp>(inner))
+      return refuse(refusal, FusionReason::LnCancellation, op,
+                    "a row statistic is added or subtracted, as in a layer "
+                    "norm: deferred behind a contraction it would cancel");
+    bool linear = isa<arith::ExtFOp, arith::TruncFOp, arith::NegFOp>(inner);
+    if (isa<arith::MulFOp, arith::DivFOp>(inner))
+      linear = !(scaled.contains(inner.getOperand(0)) &&
+                 scaled.contains(inner.getOperand(1))) &&
+               (isa<arith::MulFOp>(inner) ||
+                !scaled.contains(inner.getOperand(1)));
+    if (!linear)
+      return refuse(refusal, FusionReason::NonlinearReader, op,
+                    "between the row's scale and the contraction stands an op "
+                    "that is not linear");
+    scaled.insert(inner.result_begin(), inner.result_end());
+  }
   return success();
 }
 

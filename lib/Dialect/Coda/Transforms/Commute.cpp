@@ -116,6 +116,7 @@ public:
     for (RmsNormOp norm : norms)
       if (std::optional<ScaleOp> scale = deferScale(rewriter, norm))
         sink(rewriter, *scale);
+    reportStatistics();
   }
 
 private:
@@ -125,6 +126,9 @@ private:
   /// others keep the normalised one. None if there are no such readers.
   std::optional<ScaleOp> deferScale(RewriterBase &rewriter, RmsNormOp norm);
   void sink(RewriterBase &rewriter, ScaleOp scale);
+  /// Remarks on left factors that are made with a row statistic in a way that
+  /// no scale can express.
+  void reportStatistics();
 };
 } // namespace
 
@@ -189,4 +193,17 @@ void CommutePass::sink(RewriterBase &rewriter, ScaleOp scale) {
     }
     rewriter.eraseOp(next);
   }
+}
+
+void CommutePass::reportStatistics() {
+  getOperation()->walk([&](linalg::LinalgOp op) {
+    if (!linalg::isaContractionOpInterface(op))
+      return;
+    auto factor = op.getDpsInputs()[0].getDefiningOp<linalg::LinalgOp>();
+    Refusal refusal;
+    if (!factor || succeeded(checkRowStatistics(factor, refusal)))
+      return;
+    emitRefusal(factor, "coda-commute", "scale not moved", refusal);
+    ++numRefused;
+  });
 }

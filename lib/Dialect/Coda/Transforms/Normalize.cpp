@@ -151,7 +151,9 @@ struct FoldTransposedResult : OpRewritePattern<TransposeOpTy> {
   using OpRewritePattern<TransposeOpTy>::OpRewritePattern;
   LogicalResult matchAndRewrite(TransposeOpTy op,
                                 PatternRewriter &rewriter) const override {
-    Value product = getTransposed(op->getResult(0));
+    // A generic that only asserts has no result.
+    Value product =
+        op->getNumResults() == 1 ? getTransposed(op->getResult(0)) : Value();
     if (!product || !product.hasOneUse())
       return failure();
     auto matmul = product.getDefiningOp<linalg::MatmulOp>();

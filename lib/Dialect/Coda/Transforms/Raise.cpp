@@ -9,8 +9,10 @@
 #include "coda/Dialect/Coda/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -51,8 +53,67 @@ static llvm::SetVector<Operation *> findDeadOps(Operation *function) {
   return dead;
 }
 
-static bool isElementwise(linalg::LinalgOp op) {
-  return op.hasPureTensorSemantics() && op.getNumReductionLoops() == 0;
+/// Elementwise ops, and sums of one row vector: where a pattern may end.
+static bool isCandidate(linalg::LinalgOp op) {
+  return op.hasPureTensorSemantics() &&
+         (op.getNumReductionLoops() == 0 || op.getNumLoops() == 1);
+}
+
+/// Of an elementwise op whose results nothing reads, keeps the assertions only:
+/// what they need is all that is read then.
+static void keepAssertions(linalg::GenericOp op) {
+  // The results give the loops their sizes; an op without any asserts only.
+  if (op.getNumDpsInits() == 0 || op.getNumReductionLoops() != 0 ||
+      !op->use_empty() || isRemovable(op) ||
+      !op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isPermutation())
+    return;
+  llvm::SetVector<Operation *> needed;
+  llvm::SetVector<Value> read;
+  SmallVector<Operation *> worklist;
+  Block *body = op.getBlock();
+  for (Operation &inner : body->without_terminator())
+    if (!isMemoryEffectFree(&inner))
+      worklist.push_back(&inner);
+  while (!worklist.empty()) {
+    Operation *inner = worklist.pop_back_val();
+    if (inner->getNumRegions() != 0)
+      return;
+    if (!needed.insert(inner))
+      continue;
+    for (Value operand : inner->getOperands()) {
+      Operation *def = operand.getDefiningOp();
+      if (def && def->getBlock() == body)
+        worklist.push_back(def);
+      else if (!def && operand.getParentBlock() == body)
+        read.insert(operand);
+    }
+  }
+  SmallVector<Value> inputs, inputArgs;
+  SmallVector<AffineMap> maps;
+  for (auto [operand, arg] :
+       llvm::zip_equal(op.getDpsInputOperands(), op.getRegionInputArgs()))
+    if (read.contains(arg)) {
+      inputs.push_back(operand->get());
+      inputArgs.push_back(arg);
+      maps.push_back(op.getMatchingIndexingMap(operand));
+    }
+  for (OpOperand &init : op.getDpsInitsMutable())
+    maps.push_back(op.getMatchingIndexingMap(&init));
+  OpBuilder b(op);
+  linalg::GenericOp::create(
+      b, op.getLoc(), op->getResultTypes(), inputs, op.getOutputs(), maps,
+      op.getIteratorTypesArray(),
+      [&](OpBuilder &b, Location loc, ValueRange args) {
+        IRMapping mapping;
+        mapping.map(inputArgs, args.take_front(inputArgs.size()));
+        mapping.map(op.getRegionOutputArgs(),
+                    args.drop_front(inputArgs.size()));
+        for (Operation &inner : body->without_terminator())
+          if (needed.contains(&inner))
+            b.clone(inner, mapping);
+        linalg::YieldOp::create(b, loc, args.drop_front(inputArgs.size()));
+      });
+  op->erase();
 }
 
 /// An elementwise op that only changes the type of one tensor.
@@ -77,13 +138,13 @@ public:
       if (isa<linalg::LinalgOp>(op->getParentOp()))
         return;
       if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-          linalgOp ? !isElementwise(linalgOp)
+          linalgOp ? !isCandidate(linalgOp)
                    : !isa<tensor::ConcatOp, tensor::InsertSliceOp,
                           tensor::CollapseShapeOp>(op))
         return;
       for (OpResult result : op->getResults()) {
         auto type = dyn_cast<RankedTensorType>(result.getType());
-        if (type && type.getRank() > 0 &&
+        if (type &&
             isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(
                 type.getElementType()))
           roots.push_back(result);
@@ -96,6 +157,7 @@ public:
                                     .getShape()));
     // The last op of a pattern is the root of the whole of it.
     llvm::SetVector<Operation *> dead = findDeadOps(function);
+    int64_t numRaised = 0;
     for (OpResult root : llvm::reverse(roots)) {
       if (dead.contains(root.getOwner()) || root.use_empty())
         continue;
@@ -103,10 +165,18 @@ public:
       if (!raised)
         continue;
       root.replaceAllUsesWith(raised);
+      ++numRaised;
       dead = findDeadOps(function);
     }
-    for (Operation *op : findDeadOps(function))
-      op->erase();
+    auto eraseDead = [&] {
+      for (Operation *op : findDeadOps(function))
+        op->erase();
+    };
+    eraseDead();
+    // Assertions outlive the values that they were made for.
+    if (numRaised != 0)
+      function->walk([](linalg::GenericOp op) { keepAssertions(op); });
+    eraseDead();
     markAnalysesPreserved<DominanceInfo>();
   }
 
@@ -122,6 +192,11 @@ private:
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
       // What others read in the type before the cast is raised there.
       if (isCast(linalgOp) && !linalgOp.getDpsInputs()[0].hasOneUse())
+        return {};
+      if (Value value = raiseToCrossEntropy(context, b, root))
+        return count(value, numCrossEntropy);
+      if (cast<RankedTensorType>(root.getType()).getRank() == 0 ||
+          linalgOp.getNumReductionLoops() != 0)
         return {};
       if (Value value = raiseToRmsNorm(context, b, root))
         return count(value, numRmsNorm);

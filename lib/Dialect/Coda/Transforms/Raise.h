@@ -103,11 +103,12 @@ const Expr *findFactor(const Product &product, ArrayRef<const Expr *> factors);
 /// Whether `number` is `expected` up to a relative `tolerance`.
 bool isNear(double number, double expected, double tolerance);
 
-/// One op, one matcher: what `root` becomes, or null. The matcher creates ops
-/// before `root`, and only if it succeeds.
+/// One op, one matcher: what `root` becomes, or null. Matchers create ops before
+/// `root`; those of an attempt that fails are left without a use.
 Value raiseToRmsNorm(RaiseContext &context, OpBuilder &b, OpResult root);
 Value raiseToGlu(RaiseContext &context, OpBuilder &b, OpResult root);
 Value raiseToRope(RaiseContext &context, OpBuilder &b, OpResult root);
+Value raiseToCrossEntropy(RaiseContext &context, OpBuilder &b, OpResult root);
 
 } // namespace mlir::coda
 

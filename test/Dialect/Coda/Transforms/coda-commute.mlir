@@ -181,3 +181,52 @@ func.func @per_head(%x: tensor<8x2x4xf32>, %v: tensor<8x2xf32>, %e: tensor<8x2xf
   %y = linalg.matmul ins(%c, %v : tensor<8x8xf32>, tensor<8x2xf32>) outs(%z : tensor<8x2xf32>) -> tensor<8x2xf32>
   return %y : tensor<8x2xf32>
 }
+
+// -----
+
+// No norm was raised, but the remark says why none could move: an activation
+// between the scale and the contraction, and a mean that is subtracted.
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+func.func @statistic_then_activation(%x: tensor<8x4xf32>, %v: tensor<4x2xf32>, %e: tensor<8x2xf32>, %e2: tensor<8x4xf32>, %s0: tensor<8xf32>) -> tensor<8x2xf32> {
+  %s = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<8x4xf32>) outs(%s0 : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.mulf %a, %a : f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<8xf32>
+  // expected-remark @below {{[coda-commute] scale not moved: nonlinear-reader: between the row's scale and the contraction}}
+  %t = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %s : tensor<8x4xf32>, tensor<8xf32>) outs(%e2 : tensor<8x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = math.rsqrt %b : f32
+    %1 = arith.mulf %a, %0 : f32
+    %2 = math.exp %1 : f32
+    linalg.yield %2 : f32
+  } -> tensor<8x4xf32>
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<8x2xf32>) -> tensor<8x2xf32>
+  %y = linalg.matmul ins(%t, %v : tensor<8x4xf32>, tensor<4x2xf32>) outs(%z : tensor<8x2xf32>) -> tensor<8x2xf32>
+  return %y : tensor<8x2xf32>
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+func.func @mean_subtracted(%x: tensor<8x4xf32>, %v: tensor<4x2xf32>, %e: tensor<8x2xf32>, %e2: tensor<8x4xf32>, %s0: tensor<8xf32>) -> tensor<8x2xf32> {
+  %s = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<8x4xf32>) outs(%s0 : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %1 = arith.addf %o, %a : f32
+    linalg.yield %1 : f32
+  } -> tensor<8xf32>
+  // expected-remark @below {{[coda-commute] scale not moved: ln-cancellation}}
+  %t = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %s : tensor<8x4xf32>, tensor<8xf32>) outs(%e2 : tensor<8x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.subf %a, %b : f32
+    linalg.yield %0 : f32
+  } -> tensor<8x4xf32>
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<8x2xf32>) -> tensor<8x2xf32>
+  %y = linalg.matmul ins(%t, %v : tensor<8x4xf32>, tensor<4x2xf32>) outs(%z : tensor<8x2xf32>) -> tensor<8x2xf32>
+  return %y : tensor<8x2xf32>
+}

@@ -111,3 +111,17 @@ func.func @named(%x: tensor<2x8xf32>, %y: tensor<2x8xf32>) -> tensor<2x8xf32> {
   %u = arith.mulf %t, %y : tensor<2x8xf32>
   return %u : tensor<2x8xf32>
 }
+
+// An op that only asserts has no result, and stays.
+// CHECK-LABEL: func.func @assertion(
+// CHECK-SAME:    %[[T:.*]]: tensor<4xi1>)
+// CHECK:       linalg.generic {{.*}} ins(%[[T]] : tensor<4xi1>)
+// CHECK:       cf.assert
+func.func @assertion(%t: tensor<4xi1>) {
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%t : tensor<4xi1>) {
+  ^bb0(%ok: i1):
+    cf.assert %ok, "refused"
+    linalg.yield
+  }
+  return
+}

@@ -109,6 +109,13 @@ public:
   /// Elements of tensors that are `expr`, in the order of evaluation.
   ArrayRef<TensorElement> getElements(const Expr *expr) const;
 
+  /// Where a gather walks along a dynamic dim of a tensor that may have another
+  /// size than the loop, its index is a dim of its own: the loop's dim that
+  /// `dim` stands for if the sizes agree, or null.
+  AffineExpr getAssumedDim(AffineExpr dim) const {
+    return assumedDims.lookup(dim);
+  }
+
   /// The index that a symbol of the index space stands for; null if none.
   const Expr *getSymbolExpr(AffineExpr symbol) const;
 
@@ -162,6 +169,7 @@ private:
   DenseMap<const Expr *, SmallVector<TensorElement, 1>> elements;
   DenseMap<const Expr *, AffineExpr> symbols;
   DenseMap<AffineExpr, const Expr *> symbolExprs;
+  DenseMap<AffineExpr, AffineExpr> assumedDims;
 };
 
 } // namespace mlir::coda

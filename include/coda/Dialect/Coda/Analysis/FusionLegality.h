@@ -15,6 +15,10 @@
 
 #include <set>
 
+namespace mlir::linalg {
+class LinalgOp;
+} // namespace mlir::linalg
+
 namespace mlir::coda {
 
 /// Why a rewrite is refused: the reason, the op in its way, and what is wrong.
@@ -46,6 +50,12 @@ LogicalResult canSinkScale(OpOperand &use, ArrayRef<int64_t> dims,
 /// Whether the value of `norm` may be kept unnormalised.
 LogicalResult canDeferScale(RmsNormOp norm, const LegalityOptions &options,
                             Refusal &refusal);
+
+/// Why the value that `op`, an elementwise generic, makes of a row statistic (a
+/// reduction's result, one per row) is no row scale of a linear value, so that
+/// no commute is possible whatever the statistic is. Success: nothing speaks
+/// against it, or `op` reads no statistic.
+LogicalResult checkRowStatistics(linalg::LinalgOp op, Refusal &refusal);
 
 /// How a tile op that loads a result of another can be joined with it.
 enum class JoinKind {

@@ -85,10 +85,13 @@ def RaisePass : InterfacePass<"coda-raise", "FunctionOpInterface"> {
 
     Expects the form that `coda-normalize` gives. Every elementwise result is
     read as an expression over elements of other tensors, through views, slices,
-    concatenations and gathers; where it is `coda.rms_norm`, `coda.glu` or
-    `coda.rope` of existing tensors or views of them, the op takes its place.
-    The last op of a pattern is its root: values on the way that have other
-    readers stay.
+    concatenations and gathers; where it is `coda.rms_norm`, `coda.glu`,
+    `coda.rope` or `coda.cross_entropy` of existing tensors or views of them, the
+    op takes its place. The last op of a pattern is its root: values on the way
+    that have other readers stay, and so do assertions. What a front end does
+    with labels out of range (wrap, clamp, NaN) gives way to what the op does.
+    Where nothing ties the dynamic sizes of logits and targets, an assertion
+    does.
 
     What resembles an op but is not gets a remark with a reason of the closed
     list, e.g. `not raised to rms_norm: reduction-not-whole`.
@@ -102,8 +105,9 @@ def RaisePass : InterfacePass<"coda-raise", "FunctionOpInterface"> {
     %h = coda.rms_norm %x weight(%w : tensor<4xf32>) eps 1.0e-05 : tensor<8x4xf32> -> tensor<8x4xf32>
     ```
   }];
-  let dependentDialects = ["arith::ArithDialect", "coda::CodaDialect",
-                           "linalg::LinalgDialect", "tensor::TensorDialect"];
+  let dependentDialects = ["arith::ArithDialect", "cf::ControlFlowDialect",
+                           "coda::CodaDialect", "linalg::LinalgDialect",
+                           "tensor::TensorDialect"];
   let options = [
     Option<"strict", "strict", "bool", "false",
            "Raise only what the op computes bit for bit">
@@ -111,7 +115,9 @@ def RaisePass : InterfacePass<"coda-raise", "FunctionOpInterface"> {
   let statistics = [
     Statistic<"numRmsNorm", "num-rms-norm", "values raised to coda.rms_norm">,
     Statistic<"numGlu", "num-glu", "values raised to coda.glu">,
-    Statistic<"numRope", "num-rope", "values raised to coda.rope">
+    Statistic<"numRope", "num-rope", "values raised to coda.rope">,
+    Statistic<"numCrossEntropy", "num-cross-entropy",
+              "losses raised to coda.cross_entropy">
   ];
 }
 

@@ -1,0 +1,354 @@
+//===- RaiseCrossEntropy.cpp - Matcher of coda.cross_entropy ------------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// select(t != ignore, m + log(sum(exp(z - m))) - z[t], 0) for any m, whether it
+// is a tensor of its own or what a sum adds up.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Raise.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/TypeUtilities.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::coda;
+
+namespace {
+using Terms = SmallVector<std::pair<bool, const Expr *>>;
+
+class CrossEntropyMatcher {
+public:
+  CrossEntropyMatcher(RaiseContext &context, OpBuilder &b, Operation *user,
+                      AffineExpr row, int64_t rows)
+      : context(context), graph(context.graph), b(b), user(user), row(row),
+        rows(rows) {}
+
+  /// The loss of every row, if `expr` is that of one; else null.
+  Value match(const Expr *expr);
+
+private:
+  /// `expr` as a loss with 0 where the target is to be ignored.
+  const Expr *takeIgnored(const Expr *expr);
+  /// The label that an index is made of: what only keeps it in range is
+  /// dropped, as the op takes any label.
+  const Expr *getLabel(const Expr *index, int64_t classes);
+
+  RaiseContext &context;
+  ExpressionGraph &graph;
+  OpBuilder &b;
+  Operation *user;
+  AffineExpr row;
+  int64_t rows;
+
+  const Expr *comparedLabel = nullptr;
+  int64_t ignoreIndex = 0;
+};
+} // namespace
+
+static std::optional<int64_t> getIntConstant(const Expr *expr) {
+  if (expr->kind == ExprKind::Constant)
+    if (auto value = dyn_cast<IntegerAttr>(expr->attr))
+      return value.getValue().getSExtValue();
+  return std::nullopt;
+}
+
+static const Expr *stripIndexCasts(const Expr *expr) {
+  while (expr->isOp("arith.index_cast") || expr->isOp("arith.extsi"))
+    expr = expr->operands.front();
+  return expr;
+}
+
+/// `value <predicate> constant`: the value and the constant.
+static std::optional<std::pair<const Expr *, int64_t>>
+matchCompare(const Expr *expr, arith::CmpIPredicate predicate) {
+  auto attr = dyn_cast_or_null<arith::CmpIPredicateAttr>(expr->attr);
+  if (!expr->isOp("arith.cmpi") || !attr || attr.getValue() != predicate)
+    return std::nullopt;
+  auto constant = getIntConstant(expr->operands[1]);
+  if (!constant)
+    return std::nullopt;
+  return std::make_pair(stripIndexCasts(expr->operands[0]), *constant);
+}
+
+const Expr *CrossEntropyMatcher::takeIgnored(const Expr *expr) {
+  const Expr *e = stripCasts(expr);
+  bool negated = e->isOp("arith.negf");
+  if (negated)
+    e = stripCasts(e->operands[0]);
+  if (!e->isOp("arith.select"))
+    return expr;
+  for (bool kept : {true, false}) {
+    const Expr *value = e->operands[kept ? 1 : 2];
+    if (getFloatConstant(e->operands[kept ? 2 : 1]) != 0.0)
+      continue;
+    auto compare =
+        matchCompare(e->operands[0], kept ? arith::CmpIPredicate::ne
+                                          : arith::CmpIPredicate::eq);
+    if (!compare)
+      continue;
+    comparedLabel = compare->first;
+    ignoreIndex = compare->second;
+    return negated ? graph.getOp("arith.negf", value->type, value) : value;
+  }
+  return expr;
+}
+
+const Expr *CrossEntropyMatcher::getLabel(const Expr *index, int64_t classes) {
+  while (true) {
+    index = stripIndexCasts(index);
+    auto clamps = [&](StringRef op, int64_t bound) -> const Expr * {
+      if (!index->isOp(op))
+        return nullptr;
+      for (unsigned i = 0; i < 2; ++i)
+        if (getIntConstant(index->operands[i]) == bound)
+          return index->operands[1 - i];
+      return nullptr;
+    };
+    if (const Expr *inner = clamps("arith.maxsi", 0)) {
+      index = inner;
+      continue;
+    }
+    if (const Expr *inner = clamps("arith.minsi", classes - 1)) {
+      index = inner;
+      continue;
+    }
+    if (!index->isOp("arith.select"))
+      return index;
+    // t < 0 ? t + V : t
+    const Expr *other = stripIndexCasts(index->operands[2]);
+    if (auto negative =
+            matchCompare(index->operands[0], arith::CmpIPredicate::slt);
+        negative && negative->second == 0 && negative->first == other) {
+      index = other;
+      continue;
+    }
+    // t != ignored ? t : any class
+    const Expr *taken = stripIndexCasts(index->operands[1]);
+    auto compare =
+        matchCompare(index->operands[0], arith::CmpIPredicate::ne);
+    if (!compare) {
+      compare = matchCompare(index->operands[0], arith::CmpIPredicate::eq);
+      taken = other;
+    }
+    if (!compare || !comparedLabel || compare->second != ignoreIndex ||
+        compare->first != taken)
+      return index;
+    index = taken;
+  }
+}
+
+/// Removes the terms `part`, with their signs flipped if `flip`, from `from`.
+static bool removeTerms(Terms &from, const Terms &part, bool flip) {
+  for (auto [negated, term] : part) {
+    bool sign = negated != flip;
+    const Expr *relaxed = term->relaxed;
+    auto *it = llvm::find_if(from, [&](const auto &candidate) {
+      return candidate.first == sign && candidate.second->relaxed == relaxed;
+    });
+    if (it == from.end())
+      return false;
+    from.erase(it);
+  }
+  return true;
+}
+
+/// The node of the sum `expr` that has exactly the terms `wanted`; null if none.
+static const Expr *findAddend(const Expr *expr, const Terms &wanted) {
+  Sum sum = flattenSum(expr);
+  Terms rest = sum.terms;
+  if (rest.size() == wanted.size() && sum.constant == 0.0 &&
+      removeTerms(rest, wanted, /*flip=*/false))
+    return expr;
+  const Expr *e = stripCasts(expr);
+  if (!e->isOp("arith.addf"))
+    return nullptr;
+  for (const Expr *operand : e->operands)
+    if (const Expr *found = findAddend(operand, wanted))
+      return found;
+  return nullptr;
+}
+
+/// NaN for labels out of range is the front end's policy: what is selected
+/// otherwise.
+static const Expr *stripNaN(const Expr *expr) {
+  const Expr *e = stripCasts(expr);
+  if (!e->isOp("arith.select"))
+    return expr;
+  for (unsigned i : {1u, 2u})
+    if (auto number = getFloatConstant(e->operands[i]);
+        number && std::isnan(*number))
+      return e->operands[3 - i];
+  return expr;
+}
+
+/// The symbols in the indices of the leaves of `expr`.
+static void collectSymbols(const Expr *expr,
+                           llvm::SmallSetVector<AffineExpr, 2> &symbols) {
+  for (AffineExpr index : expr->indices)
+    index.walk([&](AffineExpr e) {
+      if (isa<AffineSymbolExpr>(e))
+        symbols.insert(e);
+    });
+  for (const Expr *operand : expr->operands)
+    collectSymbols(operand, symbols);
+}
+
+Value CrossEntropyMatcher::match(const Expr *expr) {
+  const Expr *loss = takeIgnored(expr);
+  Sum sum = flattenSum(loss);
+  if (sum.constant != 0.0 || sum.terms.size() < 2)
+    return {};
+
+  // log(sum(exp(z - m)))
+  const Expr *exponent = nullptr;
+  int64_t classes = 0;
+  AffineExpr column, logitRow = row;
+  for (auto *it = sum.terms.begin(); it != sum.terms.end(); ++it) {
+    const Expr *e = stripCasts(it->second);
+    if (it->first || !e->isOp("math.log"))
+      continue;
+    const Expr *total = stripCasts(e->operands[0]);
+    if (total->isOp("math.absf")) // a sum of exponentials is positive
+      total = stripCasts(total->operands[0]);
+    if (total->kind != ExprKind::Reduction)
+      continue;
+    ReductionInfo info = graph.getReductionInfo(total);
+    if (info.combiner != "arith.addf" || getFloatConstant(info.init) != 0.0 ||
+        info.extents.size() != 1)
+      continue;
+    classes = info.extents.front();
+    column = context.space.getDim(1, classes);
+    const Expr *term = graph.getReducedExpr(total, column);
+    if (!term || !stripCasts(term)->isOp("math.exp"))
+      continue;
+    exponent = stripCasts(term)->operands[0];
+    for (AffineExpr index : total->indices)
+      if (context.graph.getAssumedDim(index) == row)
+        logitRow = index;
+    sum.terms.erase(it);
+    break;
+  }
+  if (!exponent)
+    return {};
+  Terms logits, shift;
+  Sum shifted = flattenSum(exponent);
+  for (auto term : shifted.terms)
+    (term.second->dependsOn(column) ? logits : shift).push_back(term);
+  if (logits.empty() || shifted.constant != 0.0 ||
+      !removeTerms(sum.terms, shift, /*flip=*/true) || sum.terms.empty())
+    return {};
+
+  // What is left must be the logit of one class of the same row.
+  llvm::SmallSetVector<AffineExpr, 2> symbols;
+  for (auto &term : sum.terms) {
+    term.second = stripNaN(term.second);
+    collectSymbols(term.second, symbols);
+  }
+  if (symbols.size() != 1)
+    return {};
+  auto refuse = [&](FusionReason reason, const Twine &detail) -> Value {
+    context.refuse(user, "cross_entropy", reason, detail, exponent);
+    return {};
+  };
+  const Expr *logit = findAddend(exponent, logits);
+  Value z = logit ? context.findTensor(b, user, logit, {logitRow, column},
+                                       {rows, classes})
+                  : Value();
+  if (!z)
+    return refuse(FusionReason::NoCommonSpace,
+                  "the logits are no matrix of rows and classes");
+  Terms picked = sum.terms;
+  if (!removeTerms(picked,
+                   flattenSum(graph.evaluate(z, {logitRow, symbols.front()}))
+                       .terms,
+                   /*flip=*/true) ||
+      !picked.empty())
+    return refuse(FusionReason::NoCommonSpace,
+                  "the logit that is subtracted is not of the same row");
+  const Expr *label = getLabel(graph.getSymbolExpr(symbols.front()), classes);
+  if (comparedLabel && label != comparedLabel)
+    return refuse(FusionReason::NoCommonSpace,
+                  "rows are ignored by another label than their target");
+  Value targets = context.findTensor(b, user, label, row, rows);
+  if (!targets || !(getElementTypeOrSelf(targets.getType()).isInteger(32) ||
+                    getElementTypeOrSelf(targets.getType()).isInteger(64)))
+    return refuse(FusionReason::NoCommonSpace,
+                  "the targets are no vector of i32 or i64");
+  if (context.strict)
+    return refuse(FusionReason::StrictRounding,
+                  "the sum of exponentials is taken in another order");
+  // With nothing to ignore, a label that is in no range of classes.
+  if (!comparedLabel)
+    ignoreIndex = std::numeric_limits<int32_t>::min();
+  if (logitRow != row) {
+    Location loc = user->getLoc();
+    Value same = arith::CmpIOp::create(
+        b, loc, arith::CmpIPredicate::eq,
+        tensor::DimOp::create(b, loc, z, 0).getResult(),
+        tensor::DimOp::create(b, loc, targets, 0).getResult());
+    cf::AssertOp::create(b, loc, same,
+                         "the logits have another number of rows than the "
+                         "targets");
+  }
+  Type compute = getComputeType(getElementTypeOrSelf(z.getType()));
+  auto type = RankedTensorType::get(rows, compute);
+  return CrossEntropyOp::create(b, user->getLoc(), TypeRange{type, type}, z,
+                                targets, b.getI64IntegerAttr(ignoreIndex))
+      .getLoss();
+}
+
+Value coda::raiseToCrossEntropy(RaiseContext &context, OpBuilder &b,
+                                OpResult root) {
+  auto op = cast<linalg::LinalgOp>(root.getOwner());
+  auto type = cast<RankedTensorType>(root.getType());
+  if (op.getNumLoops() != 1 || !isa<Float32Type, Float64Type>(
+                                   type.getElementType()))
+    return {};
+  int64_t rows = op.getStaticLoopRanges()[0];
+  AffineExpr row = context.space.getDim(0, rows);
+  if (op.getNumReductionLoops() == 0) {
+    if (type.getRank() != 1)
+      return {};
+    CrossEntropyMatcher matcher(context, b, op, row, rows);
+    Value loss = matcher.match(context.graph.evaluate(root, row));
+    return loss && loss.getType() == type ? loss : Value();
+  }
+
+  // The loss is what a sum adds up: the sum stays, of the op's result.
+  const Expr *sum = context.graph.evaluate(
+      root, context.getDims(type.getShape()));
+  if (sum->kind != ExprKind::Reduction ||
+      context.graph.getReductionInfo(sum).combiner != "arith.addf")
+    return {};
+  const Expr *term =
+      context.graph.getReducedExpr(op, root.getResultNumber(), row);
+  if (!term)
+    return {};
+  CrossEntropyMatcher matcher(context, b, op, row, rows);
+  Value loss = matcher.match(term);
+  if (!loss || getElementTypeOrSelf(loss.getType()) != type.getElementType())
+    return {};
+  OpOperand *init = op.getDpsInitOperand(root.getResultNumber());
+  AffineMap maps[] = {b.getMultiDimIdentityMap(1),
+                      op.getMatchingIndexingMap(init)};
+  return linalg::GenericOp::create(
+             b, op.getLoc(), type, loss, init->get(), maps,
+             op.getIteratorTypesArray(),
+             [](OpBuilder &b, Location loc, ValueRange args) {
+               Value total =
+                   arith::AddFOp::create(b, loc, args[1], args[0]);
+               linalg::YieldOp::create(b, loc, total);
+             })
+      .getResult(0);
+}
