@@ -167,6 +167,71 @@ static CombinerAttrInterface getReductionBody(linalg::LinalgOp op,
   return {};
 }
 
+/// Whether `op` multiplies matrices. A sum of elementwise products has the body
+/// of a contraction, too, but neither rows nor columns of its own.
+static bool isMatrixProduct(linalg::LinalgOp op) {
+  if (!linalg::isaContractionOpInterface(op))
+    return false;
+  FailureOr<linalg::ContractionDimensions> dims =
+      linalg::inferContractionDims(op);
+  return failed(dims) || !dims->m.empty() || !dims->n.empty();
+}
+
+/// A sum in 16 bit that starts from zero, as some front ends write the mean over
+/// tokens, becomes a sum in f32 that is rounded once.
+///   sum : bf16  ->  truncf(sum : f32)
+static void widenSum(RewriterBase &rewriter, linalg::GenericOp op) {
+  Value element;
+  if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1 ||
+      op->getNumResults() != 1 || isMatrixProduct(op) ||
+      !isZeroFill(op.getOutputs()[0]) ||
+      !isa_and_nonnull<AddAttr>(getReductionBody(op, element)))
+    return;
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  if (!type.getElementType().isF16() && !type.getElementType().isBF16())
+    return;
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(op);
+  Location loc = op.getLoc();
+  Type f32 = rewriter.getF32Type();
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(rewriter, loc, op.getOutputs()[0]);
+  Value zero = arith::ConstantOp::create(rewriter, loc,
+                                         rewriter.getF32FloatAttr(0.0));
+  Value empty = tensor::EmptyOp::create(rewriter, loc, sizes, f32);
+  Value init = linalg::FillOp::create(rewriter, loc, zero, empty).getResult(0);
+  Block &body = *op.getBody();
+  Operation *last = body.getTerminator()->getOperand(0).getDefiningOp();
+  auto wide = linalg::GenericOp::create(
+      rewriter, loc, init.getType(), op.getInputs(), init,
+      op.getIndexingMapsArray(), op.getIteratorTypesArray(),
+      [&](OpBuilder &b, Location loc, ValueRange args) {
+        IRMapping mapping;
+        for (auto [from, to] : llvm::zip(body.getArguments().drop_back(), args))
+          mapping.map(from, to);
+        for (Operation &inner : body.without_terminator())
+          if (&inner != last)
+            b.clone(inner, mapping);
+        Value term = arith::ExtFOp::create(b, loc, f32,
+                                           mapping.lookupOrDefault(element));
+        Value sum = arith::AddFOp::create(b, loc, args.back(), term);
+        linalg::YieldOp::create(b, loc, sum);
+      });
+  Value narrowInit =
+      tensor::EmptyOp::create(rewriter, loc, sizes, type.getElementType());
+  AffineMap identity = rewriter.getMultiDimIdentityMap(type.getRank());
+  SmallVector<utils::IteratorType> parallel(type.getRank(),
+                                            utils::IteratorType::parallel);
+  rewriter.replaceOpWithNewOp<linalg::GenericOp>(
+      op, TypeRange{type}, wide.getResults(), narrowInit,
+      ArrayRef<AffineMap>{identity, identity}, parallel,
+      [&](OpBuilder &b, Location loc, ValueRange args) {
+        Value narrow =
+            arith::TruncFOp::create(b, loc, type.getElementType(), args[0]);
+        linalg::YieldOp::create(b, loc, narrow);
+      });
+}
+
 /// Whether the region of a linalg op can be that of a map.
 static LogicalResult checkBody(linalg::LinalgOp op, Refusal &refusal) {
   for (Operation &inner : op->getRegion(0).front().without_terminator()) {
@@ -349,6 +414,9 @@ public:
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     formed.clear();
+    if (!strict)
+      getOperation()->walk(
+          [&](linalg::GenericOp op) { widenSum(rewriter, op); });
     SmallVector<Operation *> ops;
     getOperation()->walk([&](Operation *op) { ops.push_back(op); });
     for (Operation *op : ops) {
@@ -407,7 +475,7 @@ void FormTileOpsPass::visit(RewriterBase &rewriter, Operation *op) {
   if (!linalgOp || op->getNumResults() == 0 || isa<linalg::FillOp>(op))
     return;
   Refusal refusal;
-  if (linalg::isaContractionOpInterface(linalgOp)) {
+  if (isMatrixProduct(linalgOp)) {
     FailureOr<TileOpInterface> gemm = formGemm(rewriter, linalgOp, refusal);
     if (succeeded(gemm))
       return replace(rewriter, op, *gemm);

@@ -192,3 +192,28 @@ func.func @repeat(%a: tensor<8x16xf32>, %b: tensor<16x4xf32>, %e: tensor<8x4xf32
   } -> tensor<8x2x4xf32>
   return %s : tensor<8x2x4xf32>
 }
+
+// -----
+
+// A sum in 16 bit is done in f32 and rounded once, unless strict.
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#col = affine_map<(d0, d1) -> (d1)>
+// CHECK-LABEL: func.func @narrow_sum(
+// CHECK-SAME:    %[[X:[^:]*]]: tensor<8x4xbf16>
+// CHECK:       %[[S:.*]] = linalg.generic {{.*}} ins(%[[X]] : tensor<8x4xbf16>) outs(%{{.*}} : tensor<4xf32>)
+// CHECK:         %[[W:.*]] = arith.extf
+// CHECK:         arith.addf %{{.*}}, %[[W]] : f32
+// CHECK:       linalg.generic {{.*}} ins(%[[S]] : tensor<4xf32>) outs(%{{.*}} : tensor<4xbf16>)
+// CHECK:         arith.truncf
+// STRICT-LABEL: func.func @narrow_sum(
+// STRICT:         arith.addf %{{.*}}, %{{.*}} : bf16
+func.func @narrow_sum(%x: tensor<8x4xbf16>, %e: tensor<4xbf16>) -> tensor<4xbf16> {
+  %zero = arith.constant 0.0 : bf16
+  %z = linalg.fill ins(%zero : bf16) outs(%e : tensor<4xbf16>) -> tensor<4xbf16>
+  %s = linalg.generic {indexing_maps = [#id, #col], iterator_types = ["reduction", "parallel"]} ins(%x : tensor<8x4xbf16>) outs(%z : tensor<4xbf16>) {
+  ^bb0(%p: bf16, %o: bf16):
+    %0 = arith.addf %p, %o : bf16
+    linalg.yield %0 : bf16
+  } -> tensor<4xbf16>
+  return %s : tensor<4xbf16>
+}

@@ -174,7 +174,7 @@ def FormTileOpsPass : InterfacePass<"coda-form-tile-ops", "FunctionOpInterface">
     reason as a remark where it reads a tile op.
 
     Unless `strict` is set, scalar arithmetic on 16-bit floats is done in f32
-    and rounded once per stored value.
+    and rounded once per stored value, and sums in 16 bit are sums in f32.
 
     ```mlir
     %y = linalg.matmul ins(%a, %b : tensor<8x16xbf16>, tensor<16x4xbf16>) outs(%z : tensor<8x4xf32>)
