@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Common.h"
+
 #include "coda/Conversion/Passes.h"
 #include "coda/Dialect/Coda/Transforms/Passes.h"
 #include "coda/Pipelines/CPUPipelines.h"
@@ -37,13 +39,6 @@
 using namespace mlir;
 using namespace mlir::coda;
 
-namespace {
-void addCleanup(OpPassManager &pm) {
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
-}
-} // namespace
-
 void coda::buildCPULoopsPipeline(OpPassManager &pm,
                                  const CPUPipelineOptions &options) {
   // arith and math on tensors, as front ends write them outside of linalg.
@@ -60,15 +55,7 @@ void coda::buildCPULoopsPipeline(OpPassManager &pm,
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   addCleanup(pm);
 
-  pm.addPass(createCodaPrivatizeInits());
-  pm.addPass(bufferization::createEmptyTensorEliminationPass());
-  pm.addPass(bufferization::createEmptyTensorToAllocTensorPass());
-  bufferization::OneShotBufferizePassOptions bufferize;
-  bufferize.bufferizeFunctionBoundaries = true;
-  bufferize.functionBoundaryTypeConversion =
-      bufferization::LayoutMapOption::IdentityLayoutMap;
-  bufferize.bufferAlignment = 64;
-  pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  addBufferization(pm, /*alignment=*/64);
   addCleanup(pm);
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   addCleanup(pm);

@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Common.h"
+
 #include "coda/Dialect/Coda/Transforms/Passes.h"
 #include "coda/Pipelines/FusePipeline.h"
 
@@ -18,19 +20,15 @@ using namespace mlir::coda;
 
 void coda::buildFusePipeline(OpPassManager &pm,
                              const FusePipelineOptions &options) {
-  auto cleanUp = [&] {
-    pm.addPass(createCanonicalizerPass());
-    pm.addPass(createCSEPass());
-  };
   pm.addPass(createInlinerPass());
   pm.addPass(createSymbolDCEPass());
-  cleanUp();
+  addCleanup(pm);
   pm.addNestedPass<func::FuncOp>(createNormalizePass());
-  cleanUp();
+  addCleanup(pm);
   RaisePassOptions raise;
   raise.strict = options.strict;
   pm.addNestedPass<func::FuncOp>(createRaisePass(raise));
-  cleanUp();
+  addCleanup(pm);
   CommutePassOptions commute;
   commute.strict = options.strict;
   commute.allowF16Range = options.allowF16Range;
@@ -38,15 +36,15 @@ void coda::buildFusePipeline(OpPassManager &pm,
   FormTileOpsPassOptions form;
   form.strict = options.strict;
   pm.addNestedPass<func::FuncOp>(createFormTileOpsPass(form));
-  cleanUp();
+  addCleanup(pm);
   FusePassOptions fuse;
   fuse.strict = options.strict;
   pm.addNestedPass<func::FuncOp>(createFusePass(fuse));
-  cleanUp();
+  addCleanup(pm);
   pm.addNestedPass<func::FuncOp>(createBundlePass());
   if (!options.strict)
     pm.addNestedPass<func::FuncOp>(createPartitionReductionsPass());
-  cleanUp();
+  addCleanup(pm);
   pm.addPass(createOutlineKernelsPass());
 }
 

@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Common.h"
+
 #include "coda/Pipelines/GPUPipelines.h"
 
 #include "coda/Conversion/CodaToNVGPU/Passes.h"
@@ -32,27 +34,15 @@ void coda_gpu::buildToNVGPUPipeline(OpPassManager &pm,
 }
 
 void coda_gpu::buildGPUKernelsPipeline(OpPassManager &pm) {
-  auto addCleanup = [&] {
-    pm.addPass(createCanonicalizerPass());
-    pm.addPass(createCSEPass());
-  };
   pm.addPass(createSeparateDestinations());
   pm.addPass(coda::createCodaHostSignature());
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
-  addCleanup();
-  pm.addPass(coda::createCodaPrivatizeInits());
-  pm.addPass(bufferization::createEmptyTensorEliminationPass());
-  pm.addPass(bufferization::createEmptyTensorToAllocTensorPass());
-  bufferization::OneShotBufferizePassOptions bufferize;
-  bufferize.bufferizeFunctionBoundaries = true;
-  bufferize.functionBoundaryTypeConversion =
-      bufferization::LayoutMapOption::IdentityLayoutMap;
-  bufferize.bufferAlignment = 256;
-  pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  coda::addCleanup(pm);
+  coda::addBufferization(pm, /*alignment=*/256);
   pm.addPass(bufferization::createDropEquivalentBufferResultsPass());
-  addCleanup();
+  coda::addCleanup(pm);
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
-  addCleanup();
+  coda::addCleanup(pm);
   pm.addPass(coda::createCodaPlanWorkspace());
 }
 

@@ -1,0 +1,27 @@
+//===- Common.h - Steps that several pipelines share -*- C++ -*- --------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CODA_LIB_PIPELINES_COMMON_H
+#define CODA_LIB_PIPELINES_COMMON_H
+
+#include <cstdint>
+
+namespace mlir {
+class OpPassManager;
+namespace coda {
+
+/// Canonicalisation and common-subexpression elimination.
+void addCleanup(OpPassManager &pm);
+
+/// From tensors to memrefs of identity layout, across functions; buffers are
+/// aligned to `alignment` bytes.
+void addBufferization(OpPassManager &pm, int64_t alignment);
+
+} // namespace coda
+} // namespace mlir
+
+#endif // CODA_LIB_PIPELINES_COMMON_H
