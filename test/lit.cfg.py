@@ -1,6 +1,6 @@
 # Configuration of the lit suite. The features that tests may require:
 #   ptxas    an assembler for PTX is on PATH (or in the build's venv)
-#   numpy    %python imports numpy
+#   numpy    %python imports numpy; torch: also a torch that knows RMSNorm
 #   gpu      an NVIDIA GPU is there; sm90: one of compute capability 9.0
 # The environment variable CODA_OPT_CHECK_IR_ROUNDTRIP makes every coda-opt of
 # the suite check that what it prints parses to the same.
@@ -63,6 +63,8 @@ def runs(command):
 
 if runs([config.python_executable, "-c", "import numpy"]) is not None:
     config.available_features.add("numpy")
+    if runs([config.python_executable, "-c", "import torch.nn; torch.nn.RMSNorm"]) is not None:
+        config.available_features.add("torch")
 capability = runs(["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"])
 if capability and capability.strip():
     config.available_features.add("gpu")
@@ -100,6 +102,7 @@ if os.environ.get("CODA_OPT_CHECK_IR_ROUNDTRIP"):
 llvm_config.add_tool_substitutions(
     [
         ToolSubst("coda-opt", coda_opt, unresolved="ignore"),
+        ToolSubst("coda-bench", unresolved="ignore"),
         ToolSubst("coda-compile", unresolved="ignore"),
         ToolSubst("coda-run", unresolved="ignore"),
         ToolSubst("coda-lsp-server", unresolved="ignore"),

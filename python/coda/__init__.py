@@ -7,7 +7,7 @@
 The package starts the `coda-compile` program and loads what it wrote; it links
 neither LLVM nor MLIR. Compiled artifacts need only this package and numpy.
 """
-from .artifact import Argument, Artifact, Entry
+from .artifact import Argument, Artifact, Call, Entry
 from .compiler import compile, find_tool
 from .errors import (
     ArgumentError,
@@ -27,6 +27,7 @@ __all__ = [
     "Artifact",
     "ArtifactError",
     "AssertionFailed",
+    "Call",
     "CompileError",
     "DeviceError",
     "Entry",

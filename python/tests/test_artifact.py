@@ -67,6 +67,19 @@ def test_dlpack(artifact):
     assert artifact.scale(matrix(2), s)[1] == 6
 
 
+def test_bound_call_sees_new_values(artifact):
+    x, s = matrix(2), np.asarray(3.0, np.float32)
+    call = artifact.scale.bind(x, s)
+    y, n = call()
+    assert n == 6
+    x[:], s[...] = 1, 5
+    assert call() is call.outputs and call.outputs[0] is y
+    np.testing.assert_array_equal(y, x)
+    assert n == 10
+    with pytest.raises(coda.ArgumentError, match="scale takes 2 arguments, got 1"):
+        artifact.scale.bind(x)
+
+
 def test_given_outputs(artifact):
     x, y, n = matrix(2), np.empty((2, 4), BF16), np.empty((), np.int64)
     assert artifact.scale(x, 1.0, out=(y, n))[0] is y

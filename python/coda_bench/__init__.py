@@ -1,0 +1,1 @@
+"""Measures coda's kernels beside other libraries'; see docs/Benchmarks.md."""

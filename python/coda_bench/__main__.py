@@ -1,0 +1,201 @@
+"""`coda-bench`, also as `python3 -m coda_bench`."""
+import argparse
+import os
+import subprocess
+import sys
+import time
+from typing import List, Optional
+
+from . import ops
+from .errors import DeviceLost, UsageError
+
+REGIMES = ("flushed", "sustained")
+DEFAULT_FOLDER = "coda-bench.out"
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, as the project's other tools do."""
+
+    def error(self, message):
+        raise UsageError("%s; see %s --help" % (message, self.prog))
+
+
+def _words(text: str) -> List[str]:
+    return [word for word in text.split(",") if word]
+
+
+def _numbers(text: str) -> List[int]:
+    try:
+        return [int(word) for word in _words(text)]
+    except ValueError:
+        raise argparse.ArgumentTypeError("'%s' is no list of numbers" % text) from None
+
+
+def _add_selection(parser) -> None:
+    parser.add_argument("--ops", type=_words, metavar="KIND,...", help="of %s; default: all" % (
+        ", ".join(ops.KINDS)))
+    parser.add_argument(
+        "--hidden", type=_numbers, default=list(ops.DEFAULT_HIDDEN), metavar="H,...",
+        help="hidden widths (default: %s)" % ",".join(map(str, ops.DEFAULT_HIDDEN)))
+    parser.add_argument(
+        "--tokens", type=_numbers, default=[ops.DEFAULT_TOKENS], metavar="M,...",
+        help="rows; under 128 a decode step, forward ops only (default: %d)" % ops.DEFAULT_TOKENS)
+    parser.add_argument(
+        "--decode", action="store_true", help="as --tokens=%s" % (
+            ",".join(map(str, ops.DECODE_TOKENS))))
+    parser.add_argument("--match", metavar="TEXT", help="only ops with TEXT in their key")
+
+
+def _selected(args) -> List[ops.Op]:
+    tokens = ops.DECODE_TOKENS if args.decode else args.tokens
+    found = ops.select(args.ops, args.hidden, tokens, args.match)
+    if not found:
+        raise UsageError("no op is left; `coda-bench list` shows what there is")
+    return found
+
+
+def _add_prepare(parser) -> None:
+    parser.add_argument("--compiler", metavar="PATH", help="coda-compile (default: on PATH)")
+    parser.add_argument("--target", default="sm_90a", help="as coda-compile's (default: sm_90a)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="compilers at a time")
+
+
+def _add_run(parser) -> None:
+    parser.add_argument("--providers", type=_words, metavar="NAME,...",
+                        help="default: all; what cannot be imported is skipped")
+    parser.add_argument("--plugin", action="append", default=[], metavar="FILE",
+                        help="a Python file that registers more providers")
+    parser.add_argument("--regimes", type=_words, default=list(REGIMES), metavar="NAME,...",
+                        help="of %s (default: both)" % ", ".join(REGIMES))
+    parser.add_argument("--json", metavar="FILE", help="default: results.json in the folder")
+    parser.add_argument("--resume", action="store_true",
+                        help="keep the results there; measure what they lack")
+    parser.add_argument("--budget-ms", type=float, default=120.0, metavar="MS",
+                        help="GPU time for a provider, op and regime (default: 120)")
+    parser.add_argument("--time-limit", type=float, default=0.0, metavar="S",
+                        help="begin no op after so many seconds")
+    parser.add_argument("--no-check", action="store_true", help="leave the reference out")
+    parser.add_argument("--dry-run", action="store_true",
+                        help="on the CPU, one call each: shows that it works, not how fast")
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="coda-bench", description="Measures coda's kernels beside other libraries'. "
+        "Without a command: prepare, run and report in ./%s." % DEFAULT_FOLDER)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    listing = commands.add_parser("list", help="print the ops and the providers")
+    _add_selection(listing)
+    preparing = commands.add_parser(
+        "prepare", help="write and compile the graphs; needs no GPU")
+    preparing.add_argument("folder", metavar="DIR")
+    _add_selection(preparing)
+    _add_prepare(preparing)
+    running = commands.add_parser(
+        "run", help="measure what is prepared; needs a GPU and torch, no compiler")
+    running.add_argument("folder", metavar="DIR")
+    _add_selection(running)
+    _add_run(running)
+    reporting = commands.add_parser("report", help="tables and plots of results")
+    reporting.add_argument("results", nargs="+", metavar="RESULTS.json")
+    reporting.add_argument("-o", "--output", metavar="FILE.md", help="default: standard output")
+    reporting.add_argument("--plot", metavar="FILE", help="a .png, .svg or .html file")
+    return parser
+
+
+def _list(args) -> int:
+    for op in _selected(args):
+        print("%-44s %8.3f TFLOP %8.3f GB" % (op.key, op.flops() / 1e12, op.bytes() / 1e9))
+    try:
+        from .providers import PROVIDERS
+    except ImportError as error:
+        print("providers: none, %s" % error)
+        return 0
+    for name, cls in PROVIDERS.items():
+        print("provider %-11s %s" % (name, cls.__doc__.splitlines()[0]))
+    return 0
+
+
+def _prepare(args) -> int:
+    from .prepare import prepare
+
+    if args.jobs < 1:
+        raise UsageError("--jobs=%d: give 1 or more" % args.jobs)
+    prepare(args.folder, _selected(args), args.compiler, args.target, args.jobs, _say)
+    return 0
+
+
+def _run(args) -> int:
+    for regime in args.regimes:
+        if regime not in REGIMES:
+            raise UsageError("unknown regime '%s'; there are %s" % (regime, ", ".join(REGIMES)))
+    selected = _selected(args)
+    if not os.path.isdir(args.folder):
+        raise UsageError("no folder '%s'; `coda-bench prepare %s` makes it" % (
+            args.folder, args.folder))
+    try:
+        from . import measure, providers
+    except ImportError as error:
+        raise UsageError("measuring needs torch: %s" % error) from None
+    for path in args.plugin:
+        providers.load_plugin(path)
+    start = time.monotonic()
+    try:
+        return measure.run(
+            selected, args.providers or providers.names(),
+            args.json or os.path.join(args.folder, "results.json"), args.folder,
+            on_gpu=not args.dry_run, regimes=args.regimes, budget_ms=args.budget_ms,
+            time_limit=args.time_limit, resume=args.resume, check=not args.no_check, log=_say)
+    except DeviceLost as lost:
+        _say("the device was lost by %s: going on in a new process" % lost)
+    # The results say what broke it, so each process gets further.
+    rest = ["--resume"]
+    if args.time_limit:
+        rest.append("--time-limit=%g" % max(1.0, args.time_limit - time.monotonic() + start))
+    done = subprocess.run(
+        [sys.executable, "-m", "coda_bench", *args.given, *rest], check=False)
+    return done.returncode or 1
+
+
+def _report(args) -> int:
+    from .report import write
+
+    write(args.results, args.output, args.plot, _say)
+    return 0
+
+
+def _everything(args) -> int:
+    folder = DEFAULT_FOLDER
+    parser = _parser()
+    _prepare(parser.parse_args(["prepare", folder]))
+    run = parser.parse_args(["run", folder])
+    run.given = ["run", folder]
+    status = _run(run)
+    _report(parser.parse_args([
+        "report", os.path.join(folder, "results.json"),
+        "-o", os.path.join(folder, "performance.md"),
+        "--plot", os.path.join(folder, "performance.svg")]))
+    return status
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
+
+
+COMMANDS = {
+    "list": _list, "prepare": _prepare, "run": _run, "report": _report, None: _everything}
+
+
+def main(argv: Optional[List[str]] = None) -> int:
+    """Exit codes: 0 good, 1 a check failed, 2 bad input or usage."""
+    try:
+        args = _parser().parse_args(argv)
+        args.given = sys.argv[1:] if argv is None else argv
+        return COMMANDS[args.command](args)
+    except UsageError as error:
+        print("error: %s" % error, file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,73 @@
+"""What `prepare` leaves in its folder for `run`."""
+import dataclasses
+import json
+import os
+from typing import Dict, List, Optional
+
+from .errors import UsageError
+
+NAME = "manifest.json"
+VERSION = 1
+
+
+@dataclasses.dataclass
+class Prepared:
+    """One op: its files, relative to the folder, and the graph's names.
+
+    error       why there is no artifact, mostly as coda-compile said it
+    launches    the kernels that the compiled graph starts
+    remarks     what was not fused, and why
+    """
+
+    source: Optional[str] = None
+    arguments: List[str] = dataclasses.field(default_factory=list)
+    results: List[str] = dataclasses.field(default_factory=list)
+    artifact: Optional[str] = None
+    error: str = ""
+    launches: List[str] = dataclasses.field(default_factory=list)
+    remarks: List[str] = dataclasses.field(default_factory=list)
+    seconds: float = 0.0
+
+
+@dataclasses.dataclass
+class Manifest:
+    compiler: str
+    target: str
+    ops: Dict[str, Prepared] = dataclasses.field(default_factory=dict)
+
+    def write(self, folder: str) -> None:
+        data = dict(version=VERSION, **dataclasses.asdict(self))
+        write_json(os.path.join(folder, NAME), data)
+
+    @classmethod
+    def read(cls, folder: str) -> "Manifest":
+        """Raises UsageError."""
+        path = os.path.join(folder, NAME)
+        data = read_json(path, "`coda-bench prepare %s` makes it" % folder)
+        if data.get("version") != VERSION:
+            raise UsageError("%s is of another version; prepare the folder again" % path)
+        ops = {key: Prepared(**value) for key, value in data["ops"].items()}
+        return cls(data["compiler"], data["target"], ops)
+
+
+def write_json(path: str, data) -> None:
+    """Complete or not at all."""
+    temporary = path + ".part"
+    with open(temporary, "w", encoding="utf-8") as f:
+        json.dump(data, f, indent=1)
+        f.write("\n")
+    os.replace(temporary, path)
+
+
+def read_json(path: str, hint: str) -> dict:
+    """An object; raises UsageError, with `hint` on what to do about it."""
+    try:
+        with open(path, encoding="utf-8") as f:
+            data = json.load(f)
+    except OSError as error:
+        raise UsageError("cannot read %s: %s; %s" % (path, error.strerror, hint)) from None
+    except ValueError as error:
+        raise UsageError("%s is no JSON: %s; %s" % (path, error, hint)) from None
+    if not isinstance(data, dict):
+        raise UsageError("%s holds no object; %s" % (path, hint))
+    return data

@@ -1,0 +1,107 @@
+"""`coda-bench prepare`: writes the graphs and compiles them, on any machine."""
+import concurrent.futures
+import json
+import os
+import shutil
+import subprocess
+import time
+from typing import List, Optional, Sequence
+
+from . import graphs
+from .errors import NotSupported, UsageError
+from .manifest import NAME, Manifest, Prepared
+from .ops import Op
+
+
+def find_compiler(given: Optional[str]) -> str:
+    """coda-compile: `given`, or in $CODA_HOME/bin, or on PATH. Raises UsageError."""
+    home = os.environ.get("CODA_HOME")
+    places = [given] if given else [os.path.join(home, "bin", "coda-compile")] if home else []
+    for place in places:
+        if os.access(place, os.X_OK):
+            return place
+    found = None if given else shutil.which("coda-compile")
+    if not found:
+        raise UsageError(
+            "no coda-compile%s; give --compiler, or put it on PATH" % (
+                " at '%s'" % given if given else ""))
+    return found
+
+
+def _summary(report_path: str):
+    """(launches, remarks) of the graph's fusion report."""
+    try:
+        with open(report_path, encoding="utf-8") as f:
+            report = json.load(f)
+    except (OSError, ValueError):
+        return [], []
+    launches = [name for f in report["functions"] for name in f["launches"]]
+    return launches, [remark["message"] for remark in report["remarks"]]
+
+
+def compile_graph(
+    compiler: str, source: str, artifact: str, target: str, flags: Sequence[str] = ()
+) -> str:
+    """What coda-compile said, empty if it made the artifact."""
+    done = subprocess.run(
+        [compiler, source, "--target=" + target, "-o", artifact, *flags],
+        capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        return ""
+    lines = [line for line in done.stderr.splitlines() if line.strip()]
+    said = lines[0] if lines else "exit code %d" % done.returncode
+    # A location in a generated file says nothing to a reader of the results.
+    for part in ("error: ", source):
+        said = said.replace(part, "", 1)
+    return said.lstrip(":0123456789 ")
+
+
+def _prepare(op: Op, folder: str, compiler: str, target: str) -> Prepared:
+    try:
+        graph = graphs.build(op)
+    except NotSupported as reason:
+        return Prepared(error=str(reason))
+    source, artifact = op.file_stem + ".mlir", op.file_stem + ".so"
+    path = os.path.join(folder, source)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(graph.text())
+    prepared = Prepared(
+        source=source, arguments=[name for name, _ in graph.arguments],
+        results=[name for name, _ in graph.results])
+    start = time.monotonic()
+    report = os.path.join(folder, op.file_stem + ".report.json")
+    prepared.error = compile_graph(
+        compiler, path, os.path.join(folder, artifact), target, ["--report=" + report])
+    prepared.seconds = round(time.monotonic() - start, 2)
+    prepared.launches, prepared.remarks = _summary(report)
+    if os.path.exists(report):
+        os.remove(report)
+    if not prepared.error:
+        prepared.artifact = artifact
+    return prepared
+
+
+def prepare(
+    folder: str, ops: List[Op], compiler: Optional[str], target: str, jobs: int, log
+) -> Manifest:
+    """Compiles `ops` into `folder`; ops that are there already are made again."""
+    program = find_compiler(compiler)
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise UsageError("cannot make the folder %s: %s" % (folder, error.strerror)) from None
+    version = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
+    known = Manifest.read(folder).ops if os.path.exists(os.path.join(folder, NAME)) else {}
+    manifest = Manifest(" ".join(version.stdout.split()), target, known)
+    with concurrent.futures.ThreadPoolExecutor(max_workers=jobs) as pool:
+        pending = {pool.submit(_prepare, op, folder, program, target): op for op in ops}
+        for future in concurrent.futures.as_completed(pending):
+            op, prepared = pending[future], future.result()
+            manifest.ops[op.key] = prepared
+            if prepared.error:
+                log("%-44s refused: %s" % (op.key, prepared.error))
+            else:
+                log("%-44s %4.1f s, launches: %d" % (
+                    op.key, prepared.seconds, len(prepared.launches)))
+    manifest.write(folder)
+    return manifest

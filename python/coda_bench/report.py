@@ -1,0 +1,165 @@
+"""`coda-bench report`: tables in Markdown and plots of results. Needs no torch."""
+import os
+from typing import Dict, List, Optional
+
+from . import plot
+from .errors import UsageError
+from .manifest import read_json
+
+TITLES = {
+    "gemm": "Plain GEMM",
+    "gemm_rms": "GEMM + residual + RMSNorm, forward",
+    "gemm_swiglu": "GEMM + SwiGLU, forward",
+    "gemm_rope": "GEMM + RoPE of q and k, forward",
+    "gemm_ce": "GEMM + cross-entropy, forward",
+    "swiglu_bwd": "GEMM + SwiGLU backward",
+    "norm_bwd": "GEMM + RMSNorm backward + residual gradient",
+    "block": "Layer, attention to attention",
+}
+REGIMES = {
+    "flushed": "L2 flushed and a spin before each call",
+    "sustained": "back to back, hot, inputs rotated",
+}
+# Fewer tokens are a decode step: bound by memory, not by the products.
+DECODE_BELOW = 128
+
+
+def load(paths: List[str]) -> List[dict]:
+    runs = []
+    for path in paths:
+        data = read_json(path, "`coda-bench run` writes such files")
+        if "results" not in data or "environment" not in data:
+            raise UsageError("%s holds no results of coda-bench" % path)
+        runs.append(data)
+    return runs
+
+
+def combine(runs: List[dict]) -> Dict[str, dict]:
+    """{key: result} with each provider's best median over the runs, the bound's too.
+
+    Of several errors the largest is kept.
+    """
+    rows: Dict[str, dict] = {}
+    for run in runs:
+        for result in run["results"]:
+            row = rows.setdefault(result["key"], dict(result, providers={}))
+            for name, entry in result["providers"].items():
+                kept = row["providers"].setdefault(name, {})
+                for regime in REGIMES:
+                    if regime in entry and (
+                            regime not in kept or entry[regime]["ms"] < kept[regime]["ms"]):
+                        kept[regime] = entry[regime]
+                if "error" in entry:
+                    kept["error"] = max(entry["error"], kept.get("error", 0.0))
+                for field in ("failed", "skipped", "launches", "note"):
+                    if field in entry:
+                        kept[field] = entry[field]
+    for row in rows.values():
+        bound = row["providers"].get("cublas", {})
+        for entry in row["providers"].values():
+            for regime in REGIMES:
+                if regime in entry and regime in bound:
+                    entry[regime] = dict(
+                        entry[regime], ratio=entry[regime]["ms"] / bound[regime]["ms"])
+    return rows
+
+
+def _cell(row: dict, name: str, regime: str) -> str:
+    entry = row["providers"].get(name, {})
+    if regime not in entry:
+        return "failed" if "failed" in entry else "–"
+    taken = entry[regime]
+    if name == "cublas":
+        if row["M"] < DECODE_BELOW:
+            return "%.4f (%.2f TB/s)" % (taken["ms"], row["bytes"] / taken["ms"] / 1e9)
+        return "%.3f (%.0f TFLOP/s)" % (taken["ms"], row["flops"] / taken["ms"] / 1e9)
+    digits = 4 if row["M"] < DECODE_BELOW else 3
+    text = "%.*f" % (digits, taken["ms"])
+    if "ratio" in taken:
+        text += " **×%.2f**" % taken["ratio"]
+    return text
+
+
+def _table(rows: List[dict], regime: str, names: List[str]) -> List[str]:
+    errors = any("error" in row["providers"].get("coda", {}) for row in rows)
+    head = ["h", "M", "variant"] + names + (["error of coda"] if errors else [])
+    lines = ["| %s |" % " | ".join(head), "|" + "---|" * len(head)]
+    for row in rows:
+        cells = [str(row["h"]), str(row["M"]), row["variant"]]
+        cells += [_cell(row, name, regime) for name in names]
+        if errors:
+            error = row["providers"].get("coda", {}).get("error")
+            cells.append("–" if error is None else "%.2f" % error)
+        lines.append("| %s |" % " | ".join(cells))
+    return lines
+
+
+def _order(row: dict):
+    return row["M"] < DECODE_BELOW, row["h"], row["M"]
+
+
+def markdown(runs: List[dict], plot_path: Optional[str] = None) -> str:
+    """All tables, and what was skipped or failed and why."""
+    rows = combine(runs)
+    lines = ["# Performance", "", "Written by `coda-bench report` from %s." % (
+        "one run" if len(runs) == 1 else "%d runs, each provider's best median" % len(runs)), ""]
+    for run in runs:
+        lines.append("- " + ", ".join("%s %s" % pair for pair in run["environment"].items()))
+    lines += [
+        "",
+        "Cells: milliseconds and their ratio to `cublas`, which does the matrix products only "
+        "(1.00: the epilogue is free). Medians of interleaved rounds. Error: the largest over an "
+        "op's outputs of max|out − f32 reference| over that of unfused bf16; up to 2 is good. "
+        "[Benchmarks.md](Benchmarks.md) has the protocol and the ops.", ""]
+    if plot_path:
+        lines += ["![ratios to the products alone](%s)" % plot_path, ""]
+    for kind, title in TITLES.items():
+        found = sorted((r for r in rows.values() if r["op"] == kind), key=_order)
+        for regime, what in REGIMES.items():
+            measured = [r for r in found if any(regime in e for e in r["providers"].values())]
+            names = []
+            for row in measured:
+                names += [
+                    n for n, e in row["providers"].items()
+                    if n not in names and (regime in e or "failed" in e)]
+            if measured:
+                lines += ["## %s: %s" % (title, what), "", *_table(measured, regime, names), ""]
+    lines += _reasons(runs, rows)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _reasons(runs: List[dict], rows: Dict[str, dict]) -> List[str]:
+    lines, grouped = [], {}
+    for key, row in rows.items():
+        for name, entry in row["providers"].items():
+            for field in ("failed", "skipped"):
+                if field in entry and (field == "failed" or name == "coda"):
+                    what = "%s %s: %s" % (name, field, entry[field].splitlines()[0][:200])
+                    grouped.setdefault(what, []).append(key)
+    for what, keys in grouped.items():
+        lines.append("- %s (%s)" % (what, ", ".join("`%s`" % key for key in keys)))
+    for name, why in {n: w for run in runs for n, w in run.get("skipped", {}).items()}.items():
+        lines.append("- %s was left out: %s" % (name, why))
+    return ["## Not measured", "", *lines, ""] if lines else []
+
+
+def write(
+    paths: List[str], output: Optional[str], plot_file: Optional[str], log
+) -> None:
+    """Writes the Markdown to `output` (None: prints it) and a plot beside it."""
+    runs = load(paths)
+    shown = None
+    if plot_file:
+        plot.write(plot_file, combine(runs))
+        shown = os.path.relpath(plot_file, os.path.dirname(output) or ".") if output else plot_file
+        if not shown.endswith((".png", ".svg")):
+            shown = None
+    text = markdown(runs, shown)
+    if output is None:
+        log(text.rstrip("\n"))
+        return
+    try:
+        with open(output, "w", encoding="utf-8") as f:
+            f.write(text)
+    except OSError as error:
+        raise UsageError("cannot write %s: %s" % (output, error.strerror)) from None
