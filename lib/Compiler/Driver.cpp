@@ -8,8 +8,10 @@
 #include "coda/Compiler/Driver.h"
 
 #include "CPUBackend.h"
+#include "Report.h"
 
 #include "coda/Conversion/CodaToNVGPU/Passes.h"
+#include "coda/Dialect/Coda/Transforms/Passes.h"
 #include "coda/Pipelines/CPUPipelines.h"
 #include "coda/Pipelines/FusePipeline.h"
 #include "coda/Pipelines/GPUPipelines.h"
@@ -23,6 +25,7 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/LLVMContext.h"
@@ -52,21 +55,6 @@ std::optional<EmitStage> coda::parseEmitStage(llvm::StringRef name) {
 }
 
 namespace {
-
-/// The innermost place in a file that `loc` names, as FILE:LINE:COL.
-std::string describe(Location loc) {
-  std::string text;
-  loc->walk([&](Location inner) {
-    auto file = dyn_cast<FileLineColRange>(inner);
-    if (!file)
-      return WalkResult::advance();
-    llvm::raw_string_ostream(text)
-        << file.getFilename().getValue() << ':' << file.getStartLine() << ':'
-        << file.getStartColumn();
-    return WalkResult::interrupt();
-  });
-  return text;
-}
 
 /// Makes an output under another name and renames it once it is complete.
 class Output {
@@ -140,11 +128,9 @@ public:
     context.appendDialectRegistry(registry);
     context.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
       if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
-        report(describe(diagnostic.getLocation()), diagnostic.str());
+        printError(describeLocation(diagnostic.getLocation()), diagnostic.str());
       else if (diagnostic.getSeverity() == DiagnosticSeverity::Remark)
-        remarks.push_back(llvm::json::Object{
-            {"location", describe(diagnostic.getLocation())},
-            {"message", diagnostic.str()}});
+        report.addRemark(diagnostic);
       return success();
     });
   }
@@ -153,7 +139,7 @@ public:
 
 private:
   /// Prints the one error line; further errors follow from the first.
-  void report(std::string where, StringRef what) {
+  void printError(std::string where, StringRef what) {
     if (reported)
       return;
     reported = true;
@@ -166,7 +152,7 @@ private:
     errors << '\n';
   }
   LogicalResult fail(const llvm::Twine &what) {
-    report("", what.str());
+    printError("", what.str());
     return failure();
   }
   LogicalResult fail(llvm::Error error) {
@@ -175,7 +161,7 @@ private:
 
   LogicalResult checkOptions();
   LogicalResult fuse();
-  LogicalResult writeReport();
+  LogicalResult writeReport(StringRef inputPath);
   LogicalResult compileForCPU(StringRef outputPath);
   LogicalResult compileForGPU(StringRef outputPath);
   /// The module in the LLVM dialect to LLVM IR or a shared object.
@@ -189,12 +175,21 @@ private:
   MLIRContext context;
   OwningOpRef<ModuleOp> module;
   bool reported = false;
-  llvm::json::Array remarks;
+  llvm::SourceMgr sources;
+  CompilationReport report{sources};
 };
 
 LogicalResult Compilation::checkOptions() {
+  StringRef reportPath = options.reportPath;
+  if (!reportPath.empty() && !reportPath.ends_with(".json") &&
+      !reportPath.ends_with(".html"))
+    return fail("--report=" + reportPath +
+                ": a report is written as .json or .html");
+  if (options.plainGemms && (!options.fuse || options.reference))
+    return fail("--plain-gemms takes the products of the fused program; leave "
+                "--no-fuse and --reference out");
   if (options.target == "sm_90a") {
-    if (options.strict || options.reference)
+    if (options.numerics == Numerics::Strict || options.reference)
       return fail("the target 'sm_90a' has relaxed numerics only; give "
                   "--numerics=relaxed or --target=cpu");
     if (options.emit == EmitStage::Tile)
@@ -234,49 +229,33 @@ LogicalResult Compilation::fuse() {
   // Remarks may come from several threads; a report has them in one order.
   context.disableMultithreading();
   FusePipelineOptions pipeline;
-  pipeline.strict = options.strict;
+  pipeline.numerics = options.numerics;
   pipeline.allowF16Range = options.allowF16Range;
   return runPasses(
-      [&](OpPassManager &pm) { buildFusePipeline(pm, pipeline); }, "fusing");
+      [&](OpPassManager &pm) {
+        buildFusePipeline(pm, pipeline);
+        if (!options.plainGemms)
+          return;
+        pm.addPass(createPlainGemmsPass());
+        pm.addPass(createOutlineKernelsPass());
+        pm.addPass(createSymbolDCEPass());
+      },
+      "fusing");
 }
 
-/// What there is after fusing: for each function its calls of kernels, the
-/// kernels, and the remarks, which say what was not fused and why.
-LogicalResult Compilation::writeReport() {
-  llvm::json::Array functions, kernels;
-  for (auto func : module->getOps<func::FuncOp>()) {
-    if (func->hasAttr("coda.kernel")) {
-      llvm::json::Array ops;
-      func.walk([&](Operation *op) {
-        if (op->getName().getDialectNamespace() == "coda" &&
-            isa<func::FuncOp>(op->getParentOp()))
-          ops.push_back(op->getName().getStringRef().str());
-      });
-      kernels.push_back(llvm::json::Object{{"name", func.getName().str()},
-                                           {"ops", std::move(ops)}});
-      continue;
-    }
-    llvm::json::Array launches, others;
-    func.walk([&](Operation *op) {
-      if (auto call = dyn_cast<func::CallOp>(op))
-        launches.push_back(call.getCallee().str());
-      else if (op->getName().getDialectNamespace() == "linalg" &&
-               op->getBlock() == &func.getBody().front())
-        others.push_back(op->getName().getStringRef().str());
-    });
-    functions.push_back(llvm::json::Object{{"name", func.getName().str()},
-                                           {"launches", std::move(launches)},
-                                           {"unfused", std::move(others)}});
-  }
-  llvm::json::Value report = llvm::json::Object{
-      {"target", options.target},
-      {"numerics", options.strict ? "strict" : "relaxed"},
-      {"functions", std::move(functions)},
-      {"kernels", std::move(kernels)},
-      {"remarks", std::move(remarks)}};
+LogicalResult Compilation::writeReport(StringRef inputPath) {
+  if (options.reportPath.empty())
+    return success();
+  llvm::json::Value value = report.toJSON(
+      inputPath, options.target,
+      options.numerics == Numerics::Strict ? "strict" : "relaxed");
+  bool asHTML = StringRef(options.reportPath).ends_with(".html");
   if (llvm::Error error =
           Output(options.reportPath).writeText([&](llvm::raw_ostream &stream) {
-            stream << llvm::formatv("{0:2}\n", report);
+            if (asHTML)
+              printReportAsHTML(value, stream);
+            else
+              stream << llvm::formatv("{0:2}\n", value);
           }))
     return fail(std::move(error));
   return success();
@@ -287,12 +266,17 @@ LogicalResult Compilation::compileForCPU(StringRef outputPath) {
   if (!cpu)
     return fail(cpu.takeError());
   CPUPipelineOptions pipeline;
-  pipeline.strict = options.strict;
+  pipeline.numerics = options.numerics;
   pipeline.reference = options.reference;
   pipeline.cpu = cpu->name;
   pipeline.cpuFeatures = cpu->required;
   if (failed(runPasses(
-          [&](OpPassManager &pm) { buildCPUPipeline(pm, pipeline); },
+          [&](OpPassManager &pm) { buildCPULoopsPipeline(pm, pipeline); },
+          "lowering to loops")))
+    return failure();
+  report.addPlanned(*module);
+  if (failed(runPasses(
+          [&](OpPassManager &pm) { buildCPUToLLVMPipeline(pm, pipeline); },
           "lowering to the CPU")))
     return failure();
   return emitHost(outputPath, *cpu);
@@ -320,6 +304,21 @@ LogicalResult Compilation::compileForGPU(StringRef outputPath) {
       return fail("no assembler: ptxas is not on PATH; install it (CUDA 13.0), "
                   "or take --emit=ptx");
     assemble = false;
+  }
+  if (!options.reportPath.empty()) {
+    // Schedules and workspaces stand in the IR for a moment only.
+    OwningOpRef<ModuleOp> planned = module->clone();
+    std::swap(module, planned);
+    LogicalResult result = runPasses(
+        [&](OpPassManager &pm) {
+          coda_gpu::buildGPUKernelsPipeline(pm);
+          pm.addPass(coda_gpu::createSelectSchedule());
+        },
+        "scheduling for sm_90a");
+    std::swap(module, planned);
+    if (failed(result))
+      return failure();
+    report.addPlanned(*planned);
   }
   auto passes = [&](OpPassManager &pm) {
     coda_gpu::buildGPUKernelsPipeline(pm);
@@ -410,19 +409,18 @@ LogicalResult Compilation::run(StringRef inputPath, StringRef outputPath) {
   if (!buffer)
     return fail("cannot read '" + llvm::Twine(inputPath) +
                 "': " + buffer.getError().message());
-  llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
   module = parseSourceFile<ModuleOp>(sources, &context);
   if (!module)
     return fail("'" + llvm::Twine(inputPath) + "' is not a module of MLIR");
   if (options.fuse && !options.reference && failed(fuse()))
     return failure();
-  if (!options.reportPath.empty() && failed(writeReport()))
-    return failure();
-  if (options.emit == EmitStage::Fused)
-    return writeModule(outputPath);
-  return options.target == "cpu" ? compileForCPU(outputPath)
-                                 : compileForGPU(outputPath);
+  report.addFused(*module);
+  LogicalResult result = options.emit == EmitStage::Fused
+                             ? writeModule(outputPath)
+                         : options.target == "cpu" ? compileForCPU(outputPath)
+                                                   : compileForGPU(outputPath);
+  return failed(result) ? result : writeReport(inputPath);
 }
 
 } // namespace

@@ -63,11 +63,11 @@ void coda::buildCPULoopsPipeline(OpPassManager &pm,
   pm.addPass(createCodaCopyToLinalg());
   pm.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
   CodaLowerContractionsOptions contractions;
-  contractions.strict = options.strict;
+  contractions.numerics = options.numerics;
   pm.addPass(createCodaLowerContractions(contractions));
   pm.addPass(createCodaExpandMath());
   CodaVectorizeLoopsOptions vectors;
-  vectors.strict = options.strict;
+  vectors.numerics = options.numerics;
   pm.addPass(createCodaVectorizeLoops(vectors));
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   addCleanup(pm);
@@ -104,7 +104,7 @@ void coda::buildCPUToLLVMPipeline(OpPassManager &pm,
   emulate.sourceTypeStrs = {"bf16", "f16"};
   emulate.targetTypeStr = "f32";
   pm.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
-  if (options.strict)
+  if (options.numerics == Numerics::Strict)
     pm.addPass(createCodaKeepRoundings());
   arith::ArithExpandOpsPassOptions expandArith;
   expandArith.includeBf16 = true;

@@ -26,23 +26,23 @@ void coda::buildFusePipeline(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createNormalizePass());
   addCleanup(pm);
   RaisePassOptions raise;
-  raise.strict = options.strict;
+  raise.numerics = options.numerics;
   pm.addNestedPass<func::FuncOp>(createRaisePass(raise));
   addCleanup(pm);
   CommutePassOptions commute;
-  commute.strict = options.strict;
+  commute.numerics = options.numerics;
   commute.allowF16Range = options.allowF16Range;
   pm.addNestedPass<func::FuncOp>(createCommutePass(commute));
   FormTileOpsPassOptions form;
-  form.strict = options.strict;
+  form.numerics = options.numerics;
   pm.addNestedPass<func::FuncOp>(createFormTileOpsPass(form));
   addCleanup(pm);
   FusePassOptions fuse;
-  fuse.strict = options.strict;
+  fuse.numerics = options.numerics;
   pm.addNestedPass<func::FuncOp>(createFusePass(fuse));
   addCleanup(pm);
   pm.addNestedPass<func::FuncOp>(createBundlePass());
-  if (!options.strict)
+  if (options.numerics != Numerics::Strict)
     pm.addNestedPass<func::FuncOp>(createPartitionReductionsPass());
   addCleanup(pm);
   pm.addPass(createOutlineKernelsPass());

@@ -57,7 +57,7 @@ void coda_gpu::buildToPTXPipeline(OpPassManager &pm,
   {
     OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
     GPULowerMathOptions math;
-    math.strict = options.strict;
+    math.strict = options.numerics == coda::Numerics::Strict;
     kernels.addPass(createGPULowerMath(math));
     kernels.addPass(createConvertVectorToLLVMPass());
     kernels.addPass(memref::createExpandStridedMetadataPass());

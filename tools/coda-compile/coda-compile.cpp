@@ -36,12 +36,17 @@ int main(int argc, char **argv) {
       cl::init("relaxed"), cl::cat(category));
   cl::opt<std::string> report(
       "report", cl::desc("Write what was fused, and why not the rest"),
-      cl::value_desc("FILE.json"), cl::cat(category));
+      cl::value_desc("FILE.html|FILE.json"), cl::cat(category));
   cl::opt<bool> noFuse("no-fuse", cl::desc("Compile the graph as it is"),
                        cl::cat(category));
   cl::opt<bool> reference(
       "reference",
       cl::desc("Unfused and all in f64, results rounded to f32: the oracle"),
+      cl::cat(category));
+  cl::opt<bool> plainGemms(
+      "plain-gemms",
+      cl::desc("Of the fused program its matrix products alone: what its time "
+               "is compared with"),
       cl::cat(category));
   cl::opt<bool> allowF16Range(
       "allow-f16-range",
@@ -84,13 +89,18 @@ int main(int argc, char **argv) {
                " is unknown; there are relaxed and strict");
   options.target = target;
   options.emit = *stage;
-  options.strict = numerics == "strict";
+  if (numerics == "strict")
+    options.numerics = mlir::coda::Numerics::Strict;
   options.fuse = !noFuse && !reference;
   options.reference = reference;
+  options.plainGemms = plainGemms;
   options.allowF16Range = allowF16Range;
   options.cpu = cpu;
   options.reportPath = report;
-  if (failed(mlir::coda::compile(input, output, options, llvm::errs())))
+  // Copies: the linker resets the options of the whole process.
+  const std::string inputPath = input, outputPath = output;
+  if (failed(
+          mlir::coda::compile(inputPath, outputPath, options, llvm::errs())))
     return 2;
   return 0;
 }

@@ -13,6 +13,8 @@
 #ifndef CODA_COMPILER_DRIVER_H
 #define CODA_COMPILER_DRIVER_H
 
+#include "coda/Dialect/Coda/Transforms/Numerics.h"
+
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -40,13 +42,15 @@ struct CompileOptions {
   /// "cpu" or "sm_90a".
   std::string target = "cpu";
   EmitStage emit = EmitStage::SharedObject;
-  /// Keep every rounding of the source and the order of every reduction.
-  bool strict = false;
+  Numerics numerics = Numerics::Relaxed;
   /// Run coda-fuse-pipeline. Off: the graph as it is (`unfused`).
   bool fuse = true;
   /// Unfused and all in f64, inputs extended and results rounded to f32: the
   /// oracle that others are compared with. CPU only.
   bool reference = false;
+  /// Keep of the fused program its matrix products alone (coda-plain-gemms):
+  /// what its time is compared with.
+  bool plainGemms = false;
   /// Defer row scales in f16 too, where un-normalised values may overflow.
   bool allowF16Range = false;
   /// "native" or "x86-64-v3".

@@ -8,6 +8,8 @@
 #ifndef CODA_CONVERSION_PASSES_H
 #define CODA_CONVERSION_PASSES_H
 
+#include "coda/Dialect/Coda/Transforms/Numerics.h"
+
 #include "mlir/Pass/Pass.h"
 
 namespace mlir {

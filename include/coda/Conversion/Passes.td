@@ -51,11 +51,13 @@ def CodaLowerContractions : Pass<"coda-lower-contractions"> {
 
     Each element is one chain of FMAs in ascending order of k, whatever the
     extents of the tiles. An accumulator narrower than f32 is summed in f32 and
-    rounded once, unless `strict`.
+    rounded once, unless `numerics=strict`.
   }];
   let options = [
-    Option<"strict", "strict", "bool", "false",
-           "leave contractions that accumulate in less than f32 alone">
+    Option<"numerics", "numerics", "::mlir::coda::Numerics",
+           "::mlir::coda::Numerics::Relaxed",
+           "strict: leave contractions that accumulate in less than f32 alone",
+           [{::mlir::coda::getNumericsValues()}]>
   ];
   let statistics = [
     Statistic<"numLowered", "num-lowered", "contractions lowered">
@@ -72,14 +74,16 @@ def CodaVectorizeLoops : Pass<"coda-vectorize-loops"> {
     loop runs along the dim that the most operands are contiguous in, 8 elements
     at a time, then one at a time. Values that do not depend on that dim are
     computed once per row. A sum along it is kept in 8 lanes, which are added in
-    a fixed order; with `strict`, sums keep the order of the source, and ops that
-    could only run along a summed dim are left for scalar loops.
+    a fixed order; with `numerics=strict`, sums keep the order of the source, and ops
+    that could only run along a summed dim are left for scalar loops.
 
     A vector and a scalar step do the same arithmetic.
   }];
   let options = [
-    Option<"strict", "strict", "bool", "false",
-           "never change the order of a sum">
+    Option<"numerics", "numerics", "::mlir::coda::Numerics",
+           "::mlir::coda::Numerics::Relaxed",
+           "strict: never change the order of a sum",
+           [{::mlir::coda::getNumericsValues()}]>
   ];
   let statistics = [
     Statistic<"numVectorized", "num-vectorized", "ops that became vectors">

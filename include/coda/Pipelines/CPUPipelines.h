@@ -8,6 +8,8 @@
 #ifndef CODA_PIPELINES_CPUPIPELINES_H
 #define CODA_PIPELINES_CPUPIPELINES_H
 
+#include "coda/Dialect/Coda/Transforms/Numerics.h"
+
 #include "mlir/Pass/PassOptions.h"
 
 namespace mlir {
@@ -16,11 +18,11 @@ namespace coda {
 
 /// Options of `coda-to-cpu-pipeline`.
 struct CPUPipelineOptions : public PassPipelineOptions<CPUPipelineOptions> {
-  Option<bool> strict{
-      *this, "strict",
-      llvm::cl::desc("Keep the order of every reduction (bit-exact with the "
-                     "unfused program); otherwise sums run in lanes"),
-      llvm::cl::init(false)};
+  Option<Numerics> numerics{
+      *this, "numerics",
+      llvm::cl::desc("strict: keep the order of every reduction (bit-exact with "
+                     "the unfused program); relaxed: sums run in lanes"),
+      llvm::cl::init(Numerics::Relaxed), getNumericsValues()};
   Option<bool> reference{
       *this, "reference",
       llvm::cl::desc("Compute everything in f64, inputs extended on entry and "

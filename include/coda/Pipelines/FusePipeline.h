@@ -8,6 +8,8 @@
 #ifndef CODA_PIPELINES_FUSEPIPELINE_H
 #define CODA_PIPELINES_FUSEPIPELINE_H
 
+#include "coda/Dialect/Coda/Transforms/Numerics.h"
+
 #include "mlir/Pass/PassOptions.h"
 
 namespace mlir {
@@ -16,11 +18,11 @@ namespace coda {
 
 /// Options of `coda-fuse-pipeline`.
 struct FusePipelineOptions : public PassPipelineOptions<FusePipelineOptions> {
-  Option<bool> strict{
-      *this, "strict",
-      llvm::cl::desc("Keep every rounding and the order of every sum: nothing "
-                     "is commuted or partitioned"),
-      llvm::cl::init(false)};
+  Option<Numerics> numerics{
+      *this, "numerics",
+      llvm::cl::desc("strict: keep every rounding and the order of every sum, "
+                     "commute and partition nothing"),
+      llvm::cl::init(Numerics::Relaxed), getNumericsValues()};
   Option<bool> allowF16Range{
       *this, "allow-f16-range",
       llvm::cl::desc("Store unnormalised values in f16, whose range they may "

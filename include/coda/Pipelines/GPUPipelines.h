@@ -8,6 +8,8 @@
 #ifndef CODA_PIPELINES_GPUPIPELINES_H
 #define CODA_PIPELINES_GPUPIPELINES_H
 
+#include "coda/Dialect/Coda/Transforms/Numerics.h"
+
 #include "mlir/Pass/PassOptions.h"
 
 namespace mlir {
@@ -38,9 +40,10 @@ struct ToPTXPipelineOptions : public PassPipelineOptions<ToPTXPipelineOptions> {
   PassOptions::Option<std::string> ptxas{
       *this, "ptxas", llvm::cl::desc("the assembler; empty: from PATH"),
       llvm::cl::init("")};
-  PassOptions::Option<bool> strict{
-      *this, "strict", llvm::cl::desc("IEEE division and square root"),
-      llvm::cl::init(false)};
+  PassOptions::Option<coda::Numerics> numerics{
+      *this, "numerics",
+      llvm::cl::desc("strict: IEEE division and square root"),
+      llvm::cl::init(coda::Numerics::Relaxed), coda::getNumericsValues()};
 };
 
 /// From gpu.module with gpu.func in nvgpu, nvvm, scf, arith, math, vector and

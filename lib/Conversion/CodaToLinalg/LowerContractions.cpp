@@ -643,6 +643,7 @@ struct LowerContractions
   using CodaLowerContractionsBase::CodaLowerContractionsBase;
 
   void runOnOperation() override {
+    bool strict = numerics == coda::Numerics::Strict;
     SmallVector<linalg::GenericOp> ops;
     getOperation()->walk([&](linalg::GenericOp op) { ops.push_back(op); });
     for (linalg::GenericOp op : ops) {

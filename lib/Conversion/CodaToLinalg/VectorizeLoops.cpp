@@ -435,6 +435,7 @@ struct VectorizeLoops
   using CodaVectorizeLoopsBase::CodaVectorizeLoopsBase;
 
   void runOnOperation() override {
+    bool strict = numerics == coda::Numerics::Strict;
     SmallVector<linalg::GenericOp> ops;
     getOperation()->walk([&](linalg::GenericOp op) { ops.push_back(op); });
     for (linalg::GenericOp op : ops) {

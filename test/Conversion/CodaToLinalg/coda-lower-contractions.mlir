@@ -1,5 +1,5 @@
 // RUN: coda-opt %s --coda-lower-contractions --canonicalize --split-input-file | FileCheck %s
-// RUN: coda-opt %s --coda-lower-contractions="strict=1" --split-input-file | FileCheck %s --check-prefix=STRICT
+// RUN: coda-opt %s --coda-lower-contractions="numerics=strict" --split-input-file | FileCheck %s --check-prefix=STRICT
 
 // A weight of n by k is packed by transposing blocks of 8 by 8; the register
 // tile is 6 rows by two vectors.

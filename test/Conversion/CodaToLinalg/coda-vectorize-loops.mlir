@@ -1,5 +1,5 @@
 // RUN: coda-opt %s --coda-vectorize-loops --canonicalize --split-input-file | FileCheck %s
-// RUN: coda-opt %s --coda-vectorize-loops="strict=1" --split-input-file | FileCheck %s --check-prefix=STRICT
+// RUN: coda-opt %s --coda-vectorize-loops="numerics=strict" --split-input-file | FileCheck %s --check-prefix=STRICT
 
 // What depends on the row only is computed once per row; a store and a sum come
 // from one pass; the rest of a row is scalar.

@@ -120,7 +120,9 @@ public:
   }
 
 private:
-  LegalityOptions getOptions() const { return {strict, allowF16Range}; }
+  LegalityOptions getOptions() const {
+    return {numerics == Numerics::Strict, allowF16Range};
+  }
 
   /// Gives the readers that can take it the unnormalised value, scaled; the
   /// others keep the normalised one. None if there are no such readers.

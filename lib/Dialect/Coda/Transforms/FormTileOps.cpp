@@ -414,7 +414,7 @@ public:
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     formed.clear();
-    if (!strict)
+    if (numerics != Numerics::Strict)
       getOperation()->walk(
           [&](linalg::GenericOp op) { widenSum(rewriter, op); });
     SmallVector<Operation *> ops;
@@ -428,7 +428,7 @@ public:
       visit(rewriter, op);
     }
     for (TileOpInterface op : formed)
-      if (!strict) {
+      if (numerics != Numerics::Strict) {
         computeInF32(rewriter, op);
         dropRoundings(rewriter, op);
       }

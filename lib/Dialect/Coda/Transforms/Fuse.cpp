@@ -159,7 +159,7 @@ bool FusePass::join(TileOpInterface consumer, unsigned input, JoinPlan &plan) {
   case JoinKind::Merge: {
     TileOpInterface merged = mergeTileOps(rewriter, plan.producer, consumer,
                                           {plan.consumerToProducer});
-    if (!strict)
+    if (numerics != Numerics::Strict)
       dropRoundings(rewriter, merged);
     ++numFused;
     return true;
@@ -168,7 +168,7 @@ bool FusePass::join(TileOpInterface consumer, unsigned input, JoinPlan &plan) {
     TileOpInterface producer = plan.producer;
     TileOpInterface result =
         cloneIntoReader(rewriter, producer, consumer, input);
-    if (!strict)
+    if (numerics != Numerics::Strict)
       dropRoundings(rewriter, result);
     if (producer->use_empty())
       rewriter.eraseOp(producer);

@@ -132,7 +132,8 @@ public:
   void runOnOperation() override {
     Operation *function = getOperation();
     ExpressionGraph graph(&getContext());
-    RaiseContext context(graph, getAnalysis<DominanceInfo>(), strict);
+    RaiseContext context(graph, getAnalysis<DominanceInfo>(),
+                         numerics == Numerics::Strict);
     SmallVector<OpResult> roots;
     function->walk([&](Operation *op) {
       if (isa<linalg::LinalgOp>(op->getParentOp()))

@@ -1,5 +1,5 @@
 // RUN: coda-opt %s --pass-pipeline='builtin.module(func.func(coda-commute{allow-f16-range=true}))' | FileCheck %s --check-prefix=RANGE
-// RUN: coda-opt %s --pass-pipeline='builtin.module(func.func(coda-commute{strict=true allow-f16-range=true}))' 2>&1 | FileCheck %s --check-prefix=STRICT
+// RUN: coda-opt %s --pass-pipeline='builtin.module(func.func(coda-commute{numerics=strict allow-f16-range=true}))' 2>&1 | FileCheck %s --check-prefix=STRICT
 
 // RANGE-LABEL: func.func @f16(
 // RANGE-NOT:     coda.rms_norm

@@ -1,5 +1,5 @@
 // RUN: coda-opt %s --pass-pipeline='builtin.module(func.func(coda-form-tile-ops))' -split-input-file -verify-diagnostics | FileCheck %s
-// RUN: coda-opt %s --pass-pipeline='builtin.module(func.func(coda-form-tile-ops{strict=true}))' -split-input-file -verify-diagnostics | FileCheck %s --check-prefix=STRICT
+// RUN: coda-opt %s --pass-pipeline='builtin.module(func.func(coda-form-tile-ops{numerics=strict}))' -split-input-file -verify-diagnostics | FileCheck %s --check-prefix=STRICT
 
 // CHECK-LABEL: func.func @matmul(
 // CHECK-SAME:    %[[A:.*]]: tensor<8x16xbf16>, %[[B:.*]]: tensor<16x4xbf16>

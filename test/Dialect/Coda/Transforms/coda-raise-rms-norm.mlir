@@ -1,5 +1,5 @@
 // RUN: coda-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(coda-raise))' | FileCheck %s
-// RUN: coda-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(coda-raise{strict}))' 2>/dev/null | FileCheck %s --check-prefix=STRICT
+// RUN: coda-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(coda-raise{numerics=strict}))' 2>/dev/null | FileCheck %s --check-prefix=STRICT
 
 // torch: the weight first, rounded to 16 bit before it.
 

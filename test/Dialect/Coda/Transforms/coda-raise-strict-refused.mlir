@@ -1,4 +1,4 @@
-// RUN: coda-opt %s --verify-diagnostics --pass-pipeline='builtin.module(func.func(coda-raise{strict}))' | FileCheck %s
+// RUN: coda-opt %s --verify-diagnostics --pass-pipeline='builtin.module(func.func(coda-raise{numerics=strict}))' | FileCheck %s
 
 #map = affine_map<(d0, d1) -> (d0, d1)>
 

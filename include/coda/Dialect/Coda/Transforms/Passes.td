@@ -80,7 +80,7 @@ def NormalizePass : InterfacePass<"coda-normalize", "FunctionOpInterface"> {
 def RaisePass : InterfacePass<"coda-raise", "FunctionOpInterface"> {
   let summary = "Recognise the operators of models in linalg";
   let description = [{
-    NON-NUMERIC-PRESERVING unless `strict` is set: a raised op rounds once, to
+    NON-NUMERIC-PRESERVING unless `numerics=strict`: a raised op rounds once, to
     its result type, whatever was rounded on the way.
 
     Expects the form that `coda-normalize` gives. Every elementwise result is
@@ -109,8 +109,10 @@ def RaisePass : InterfacePass<"coda-raise", "FunctionOpInterface"> {
                            "coda::CodaDialect", "linalg::LinalgDialect",
                            "tensor::TensorDialect"];
   let options = [
-    Option<"strict", "strict", "bool", "false",
-           "Raise only what the op computes bit for bit">
+    Option<"numerics", "numerics", "::mlir::coda::Numerics",
+           "::mlir::coda::Numerics::Relaxed",
+           "strict: raise only what the op computes bit for bit",
+           [{::mlir::coda::getNumericsValues()}]>
   ];
   let statistics = [
     Statistic<"numRmsNorm", "num-rms-norm", "values raised to coda.rms_norm">,
@@ -133,7 +135,7 @@ def CommutePass : InterfacePass<"coda-commute", "FunctionOpInterface"> {
     unscaled value keeps the normalised one. The statistic is then local to the
     tile that makes x, and the factor to the tile that reads it.
 
-    Options: `strict` refuses every commute (reason strict-rounding);
+    Options: `numerics=strict` refuses every commute (reason strict-rounding);
     `allow-f16-range` permits it where the unnormalised value would be stored in
     f16, whose range it may exceed (reason f16-range).
 
@@ -154,7 +156,10 @@ def CommutePass : InterfacePass<"coda-commute", "FunctionOpInterface"> {
                            "linalg::LinalgDialect", "math::MathDialect",
                            "tensor::TensorDialect"];
   let options = [
-    Option<"strict", "strict", "bool", "false", "Refuse every commute">,
+    Option<"numerics", "numerics", "::mlir::coda::Numerics",
+           "::mlir::coda::Numerics::Relaxed",
+           "strict: refuse every commute",
+           [{::mlir::coda::getNumericsValues()}]>,
     Option<"allowF16Range", "allow-f16-range", "bool", "false",
            "Store unnormalised values in f16">
   ];
@@ -173,7 +178,7 @@ def FormTileOpsPass : InterfacePass<"coda-form-tile-ops", "FunctionOpInterface">
     result of a tile op become maps too. Anything else stays linalg, with the
     reason as a remark where it reads a tile op.
 
-    Unless `strict` is set, scalar arithmetic on 16-bit floats is done in f32
+    Unless `numerics=strict`, scalar arithmetic on 16-bit floats is done in f32
     and rounded once per stored value, and sums in 16 bit are sums in f32.
 
     ```mlir
@@ -191,7 +196,10 @@ def FormTileOpsPass : InterfacePass<"coda-form-tile-ops", "FunctionOpInterface">
   let dependentDialects = ["arith::ArithDialect", "coda::CodaDialect",
                            "math::MathDialect", "tensor::TensorDialect"];
   let options = [
-    Option<"strict", "strict", "bool", "false", "Keep every rounding">
+    Option<"numerics", "numerics", "::mlir::coda::Numerics",
+           "::mlir::coda::Numerics::Relaxed",
+           "strict: keep every rounding",
+           [{::mlir::coda::getNumericsValues()}]>
   ];
   let statistics = [
     Statistic<"numGemms", "num-gemms", "gemms formed">,
@@ -226,7 +234,10 @@ def FusePass : InterfacePass<"coda-fuse", "FunctionOpInterface"> {
   let dependentDialects = ["arith::ArithDialect", "coda::CodaDialect",
                            "tensor::TensorDialect"];
   let options = [
-    Option<"strict", "strict", "bool", "false", "Keep every rounding">
+    Option<"numerics", "numerics", "::mlir::coda::Numerics",
+           "::mlir::coda::Numerics::Relaxed",
+           "strict: keep every rounding",
+           [{::mlir::coda::getNumericsValues()}]>
   ];
   let statistics = [
     Statistic<"numFused", "num-fused", "pairs of tile ops merged">,
@@ -319,6 +330,46 @@ def OutlineKernelsPass : Pass<"coda-outline-kernels", "ModuleOp"> {
   let statistics = [
     Statistic<"numKernels", "num-kernels", "functions made">,
     Statistic<"numLaunches", "num-launches", "calls of them">
+  ];
+}
+
+def PlainGemmsPass : Pass<"coda-plain-gemms", "ModuleOp"> {
+  let summary = "Leave the gemms of a fused program, and nothing else";
+  let description = [{
+    What the time of a fused program is compared with. After
+    `coda-outline-kernels`, each public function `@F` that calls kernels with
+    accumulators becomes two:
+
+    - `@F_factors`, of the arguments of `@F`, returns the factors of all
+      accumulators as the kernels read them, each once;
+    - `@F_gemms`, of these factors, returns the accumulators: one gemm for each,
+      with the same operands and index maps, that stores the sums as they are,
+      in the type of the accumulator. Unrolled dims are columns like others.
+
+    A function without accumulators stays as it is.
+
+    ```mlir
+    %h = call @main_gemm_0(%x, %w, %res, %h0)    // coda.gemm, stores acc + res
+    %y = call @main_gemm_1(%h, %v, %y0)
+    return %y
+    ```
+    ==>
+    ```mlir
+    func.func @main_factors(%x, %w, %res, %v) {
+      %h = call @main_gemm_0(%x, %w, %res, %h0)
+      return %x, %w, %h, %v
+    }
+    func.func @main_gemms(%x, %w, %h, %v) {
+      %0 = coda.gemm acc(%x[m, k] * %w[n, k]) outs(%a0[m, n]) {^bb0(%a: f32): coda.yield %a}
+      %1 = coda.gemm acc(%h[m, k] * %v[n, k]) outs(%a1[m, n]) {^bb0(%a: f32): coda.yield %a}
+      return %0, %1
+    }
+    ```
+  }];
+  let dependentDialects = ["coda::CodaDialect", "func::FuncDialect",
+                           "tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"numGemms", "num-gemms", "gemms made">
   ];
 }
 
