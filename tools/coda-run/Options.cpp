@@ -23,6 +23,8 @@ what runs
   --device=cpu|cuda     where it runs (default: cpu)
   --unfused=OTHER.so    the program to compare with, already compiled
   --no-unfused          run the fused program only
+  --no-plain-gemms      do not time the matrix products of the fused program
+                        alone, to compare its time with theirs
   --numerics=relaxed|strict, --allow-f16-range
                         passed on to coda-compile
   --compile-arg=X       any other argument for coda-compile (repeatable)
@@ -38,8 +40,9 @@ checks (one of, or none)
                         all floats widened to f64, and compare with that
 
 results
-  --repeat=N            timed runs after the first; the median is printed
-                        (default: 5; 0: the time of the first)
+  --repeat=N            timed rounds after the first run, each of one run of
+                        each program; medians are printed (default: for half a
+                        second, 5 to 101 rounds; 0: the time of the first run)
   --out=F.npz           write the outputs as out0, out1, ...
   --json=FILE           write what is printed as JSON
   --verbose             print what coda-compile prints, and its command lines
@@ -89,6 +92,7 @@ Result<Options> parseOptions(const std::vector<std::string> &arguments) {
     bool *boolean = flag == "--help" || flag == "-h" ? &options.help
                     : flag == "--against-reference"  ? &options.againstReference
                     : flag == "--no-unfused"         ? &options.noUnfused
+                    : flag == "--no-plain-gemms"     ? &options.noPlainGemms
                     : flag == "--verbose"            ? &options.verbose
                                                      : nullptr;
     if (boolean || flag == "--allow-f16-range") {

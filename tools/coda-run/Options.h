@@ -28,7 +28,9 @@ struct Options {
   bool againstReference = false;
   std::string unfused;
   bool noUnfused = false;
-  int repeat = 5;
+  bool noPlainGemms = false;
+  /// Timed rounds; without a number as many as fill a part of a second.
+  std::optional<int> repeat;
   std::string out;
   std::string json;
   bool verbose = false;

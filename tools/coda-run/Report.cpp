@@ -317,18 +317,24 @@ void printReport(const Session &session, const Report &report) {
   }
   printTable(rows);
 
-  int repeat = session.options().repeat;
-  std::string how = repeat ? "median of " + std::to_string(repeat) : "one run";
+  size_t rounds = session.numRounds();
+  std::string how = rounds ? "median of " + std::to_string(rounds) : "one run";
   std::printf("time: fused %s", milliseconds(fused).c_str());
   if (session.unfused) {
     std::printf(", unfused %s", milliseconds(*session.unfused).c_str());
     if (session.unfused->device == fused.device)
       std::printf(", ratio %.3f",
-                  fused.medianSeconds() / session.unfused->medianSeconds());
+                  session.timeRatio(*session.unfused));
     else
       std::printf(" on the CPU");
   }
   std::printf(" (%s)\n", how.c_str());
+  if (session.plain)
+    std::printf("      plain GEMMs %s (%zu, of the fused program's factors), "
+                "fused / plain GEMMs %.3f\n",
+                milliseconds(*session.plain).c_str(),
+                session.plain->entry->outputs.size(),
+                session.timeRatio(*session.plain));
   if (report.checked)
     std::printf("%s\n",
                 report.good ? "all outputs are good" : "an output is not good");
@@ -354,6 +360,10 @@ Status writeReport(const Session &session, const Report &report,
   json["fused"] = describeProgram(fused);
   if (session.unfused)
     json["unfused"] = describeProgram(*session.unfused);
+  if (session.plain) {
+    json["plain_gemms"] = describeProgram(*session.plain);
+    json["fused_over_plain_gemms"] = session.timeRatio(*session.plain);
+  }
   json["outputs"] = Json::array();
   for (size_t i = 0; i < report.outputs.size(); ++i) {
     const OutputReport &output = report.outputs[i];

@@ -58,16 +58,31 @@ std::string joinQuoted(const std::vector<std::string> &words) {
   return text;
 }
 
+double medianOf(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  size_t middle = values.size() / 2;
+  return values.size() % 2 ? values[middle]
+                           : (values[middle - 1] + values[middle]) / 2;
+}
+
+/// Without --repeat, rounds are timed for this long, within these bounds.
+constexpr double kTimedSeconds = 0.5;
+constexpr int kMinRounds = 5, kMaxRounds = 101;
+
 } // namespace
 
 double Program::medianSeconds() const {
   if (seconds.empty())
     return execution ? execution->firstSeconds() : 0;
-  std::vector<double> sorted = seconds;
-  std::sort(sorted.begin(), sorted.end());
-  size_t middle = sorted.size() / 2;
-  return sorted.size() % 2 ? sorted[middle]
-                           : (sorted[middle - 1] + sorted[middle]) / 2;
+  return medianOf(seconds);
+}
+
+double Session::timeRatio(const Program &other) const {
+  std::vector<double> ratios;
+  for (size_t i = 0; i < fused->seconds.size(); ++i)
+    ratios.push_back(fused->seconds[i] / other.seconds[i]);
+  return ratios.empty() ? fused->medianSeconds() / other.medianSeconds()
+                        : medianOf(std::move(ratios));
 }
 
 Result<std::unique_ptr<Session>> Session::create(Options options) {
@@ -128,7 +143,8 @@ Result<std::string> Session::compile(const std::string &ir,
 }
 
 Result<std::unique_ptr<Program>> Session::open(const std::string &role,
-                                               const std::string &path) {
+                                               const std::string &path,
+                                               const std::string &entryName) {
   auto program = std::make_unique<Program>();
   program->role = role;
   bool compiled = folder && path.rfind(folder->path() + "/", 0) == 0;
@@ -137,7 +153,8 @@ Result<std::unique_ptr<Program>> Session::open(const std::string &role,
   if (!artifact.ok())
     return artifact.error();
   program->artifact = std::move(*artifact);
-  Result<const EntryInfo *> entry = program->artifact.find(opts.entry);
+  Result<const EntryInfo *> entry = program->artifact.find(
+      entryName.empty() ? opts.entry : entryName);
   if (!entry.ok())
     return entry.error();
   program->entry = *entry;
@@ -376,17 +393,56 @@ Status Session::prepare() {
   if (status.ok() && opts.againstReference)
     status = take(reference,
                   compileAndOpen("reference", kCpuTarget, {"--reference"}));
+  // One round's times say nothing; on a GPU each gemm has a library to be
+  // compared with.
+  if (status.ok() && isIR && !opts.cuda && !opts.noUnfused &&
+      !opts.noPlainGemms && opts.repeat.value_or(2) > 1)
+    status = preparePlain();
   return status;
 }
 
+Status Session::preparePlain() {
+  double seconds = 0;
+  Result<std::string> path =
+      compile(opts.input, kCpuTarget, {"--plain-gemms"}, seconds);
+  if (!path.ok())
+    return path.error();
+  Result<Artifact> artifact = Artifact::load(*path, opts.input);
+  if (!artifact.ok())
+    return artifact.error();
+  const std::string name = fused->entry->name;
+  if (!artifact->find(name + "_gemms").ok())
+    return {};
+  Result<std::unique_ptr<Program>> factors =
+      open("factors", *path, name + "_factors");
+  if (!factors.ok())
+    return factors.error();
+  Result<std::unique_ptr<Execution>> execution = Execution::create(
+      (*factors)->artifact, *(*factors)->entry, *host, values);
+  if (!execution.ok())
+    return execution.error();
+  if (Status status = (*execution)->runFirst(); !status.ok())
+    return status;
+  Result<std::unique_ptr<Program>> gemms = open("plain", *path, name + "_gemms");
+  if (!gemms.ok())
+    return gemms.error();
+  (*gemms)->inputs = (*execution)->outputs();
+  (*gemms)->compileSeconds = seconds;
+  plain = std::move(*gemms);
+  return {};
+}
+
 Status Session::execute() {
-  for (Program *program : {fused.get(), unfused.get(), reference.get()}) {
+  for (Program *program :
+       {fused.get(), unfused.get(), plain.get(), reference.get()}) {
     if (!program)
       continue;
-    Result<std::vector<Tensor>> adapted = adapt(*program);
-    if (!adapted.ok())
-      return adapted.error();
-    program->inputs = std::move(*adapted);
+    if (program != plain.get()) {
+      Result<std::vector<Tensor>> adapted = adapt(*program);
+      if (!adapted.ok())
+        return adapted.error();
+      program->inputs = std::move(*adapted);
+    }
     Result<std::unique_ptr<Execution>> execution =
         Execution::create(program->artifact, *program->entry, *program->device,
                           program->inputs.empty() ? values : program->inputs);
@@ -396,20 +452,32 @@ Status Session::execute() {
     if (Status status = program->execution->runFirst(); !status.ok())
       return status;
   }
-  for (int i = 0; i < opts.repeat; ++i)
-    for (Program *program : {fused.get(), unfused.get()}) {
-      if (!program)
-        continue;
+  return time();
+}
+
+Status Session::time() {
+  std::vector<Program *> programs;
+  for (Program *program : {fused.get(), unfused.get(), plain.get()})
+    if (program)
+      programs.push_back(program);
+  double total = 0;
+  auto isDone = [&](int round) {
+    if (opts.repeat)
+      return round >= *opts.repeat;
+    return round >= kMaxRounds || (round >= kMinRounds && total >= kTimedSeconds);
+  };
+  for (int round = 0; !isDone(round); ++round)
+    for (Program *program : programs) {
       Result<double> seconds = program->execution->runTimed();
       if (!seconds.ok())
         return seconds.error();
       program->seconds.push_back(*seconds);
+      total += *seconds;
     }
-  if (opts.repeat)
-    for (Program *program : {fused.get(), unfused.get()})
-      if (program)
-        if (Status status = program->execution->checkRepeatable(); !status.ok())
-          return status;
+  if (numRounds())
+    for (Program *program : programs)
+      if (Status status = program->execution->checkRepeatable(); !status.ok())
+        return status;
   return {};
 }
 

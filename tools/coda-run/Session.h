@@ -25,7 +25,7 @@ namespace mlir::coda::runtime {
 /// One compiled program, the entry of it that runs, and (after execute) what
 /// it gave.
 struct Program {
-  std::string role; ///< "fused", "unfused", "reference"
+  std::string role; ///< "fused", "unfused", "plain", "reference"
   Artifact artifact;
   const EntryInfo *entry = nullptr;
   double compileSeconds = 0; ///< 0 if it was given compiled
@@ -56,11 +56,19 @@ public:
   /// Loads the fused program and, where there are, the unfused one and the
   /// reference, and makes the inputs.
   Status prepare();
-  /// Runs all: once with every check, then the timed runs of the fused and the
-  /// unfused program in turn.
+  /// Runs all: once with every check, then timed rounds, each of the fused
+  /// program, the unfused one and the plain gemms in turn.
   Status execute();
+  /// Rounds that were timed.
+  size_t numRounds() const { return fused->seconds.size(); }
+  /// How much time the fused program takes for one of `other`: the median of
+  /// the ratios of each round, in which both ran under the same conditions.
+  double timeRatio(const Program &other) const;
 
   std::unique_ptr<Program> fused, unfused, reference;
+  /// The matrix products of the fused program alone, if there are any and the
+  /// input is IR: what its time is compared with.
+  std::unique_ptr<Program> plain;
   const std::vector<Tensor> &inputs() const { return values; }
 
 private:
@@ -70,11 +78,17 @@ private:
   Result<std::string> compile(const std::string &ir, const std::string &target,
                               const std::vector<std::string> &extra,
                               double &seconds);
+  /// Loads `path` and finds the entry; by default that of the session.
   Result<std::unique_ptr<Program>> open(const std::string &role,
-                                        const std::string &path);
+                                        const std::string &path,
+                                        const std::string &entry = "");
   Result<std::unique_ptr<Program>>
   compileAndOpen(const std::string &role, const std::string &target,
                  const std::vector<std::string> &extra);
+  /// Compiles the plain gemms and makes their factors; nothing if there are no
+  /// gemms.
+  Status preparePlain();
+  Status time();
   Result<std::vector<Tensor>> inputsFromNpz(const EntryInfo &entry);
   Result<std::vector<Tensor>> inputsFromSeed(const EntryInfo &entry);
   Result<std::vector<Tensor>> inputsFromRecipe(const Recipe &recipe, int depth);
