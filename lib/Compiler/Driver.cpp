@@ -44,6 +44,7 @@ using namespace mlir::coda;
 std::optional<EmitStage> coda::parseEmitStage(llvm::StringRef name) {
   return llvm::StringSwitch<std::optional<EmitStage>>(name)
       .Case("fused", EmitStage::Fused)
+      .Case("schedules", EmitStage::Schedules)
       .Case("scheduled", EmitStage::Scheduled)
       .Case("tile", EmitStage::Tile)
       .Case("nvgpu", EmitStage::NVGPU)
@@ -194,13 +195,16 @@ LogicalResult Compilation::checkOptions() {
                   "--numerics=relaxed or --target=cpu");
     if (options.emit == EmitStage::Tile)
       return fail("the target 'sm_90a' has no stage of its own for tiles; "
-                  "--emit takes fused, scheduled, nvgpu, llvm, ptx, cubin or "
-                  "so");
+                  "--emit takes fused, schedules, scheduled, nvgpu, llvm, "
+                  "ptx, cubin or so");
     if (!options.fuse)
       return fail("the target 'sm_90a' runs kernels of the fuse pipeline; the "
                   "unfused graph is for --target=cpu");
     return success();
   }
+  if (options.target == "cpu" && !options.scheduleDatabase.empty())
+    return fail("the target 'cpu' has no schedules; --schedule-db is for "
+                "--target=sm_90a");
   if (options.target != "cpu")
     return fail("unknown target '" + llvm::Twine(options.target) +
                 "'; there are 'cpu' and 'sm_90a'");
@@ -305,6 +309,9 @@ LogicalResult Compilation::compileForGPU(StringRef outputPath) {
                   "or take --emit=ptx");
     assemble = false;
   }
+  coda_gpu::ToNVGPUPipelineOptions schedule;
+  schedule.database = options.scheduleDatabase;
+  schedule.gpu = options.scheduleGPU;
   if (!options.reportPath.empty()) {
     // Schedules and workspaces stand in the IR for a moment only.
     OwningOpRef<ModuleOp> planned = module->clone();
@@ -312,7 +319,7 @@ LogicalResult Compilation::compileForGPU(StringRef outputPath) {
     LogicalResult result = runPasses(
         [&](OpPassManager &pm) {
           coda_gpu::buildGPUKernelsPipeline(pm);
-          pm.addPass(coda_gpu::createSelectSchedule());
+          coda_gpu::buildSelectSchedulePipeline(pm, schedule);
         },
         "scheduling for sm_90a");
     std::swap(module, planned);
@@ -322,11 +329,10 @@ LogicalResult Compilation::compileForGPU(StringRef outputPath) {
   }
   auto passes = [&](OpPassManager &pm) {
     coda_gpu::buildGPUKernelsPipeline(pm);
-    if (options.emit == EmitStage::Scheduled) {
-      pm.addPass(coda_gpu::createSelectSchedule());
-      return;
-    }
-    coda_gpu::buildToNVGPUPipeline(pm, coda_gpu::ToNVGPUPipelineOptions());
+    if (options.emit == EmitStage::Schedules ||
+        options.emit == EmitStage::Scheduled)
+      return coda_gpu::buildSelectSchedulePipeline(pm, schedule);
+    coda_gpu::buildToNVGPUPipeline(pm, schedule);
     pm.addPass(coda_gpu::createGPUHostOps());
     if (options.emit == EmitStage::NVGPU)
       return;
@@ -338,6 +344,16 @@ LogicalResult Compilation::compileForGPU(StringRef outputPath) {
     return failure();
   if (options.emit == EmitStage::Scheduled || options.emit == EmitStage::NVGPU)
     return writeModule(outputPath);
+  if (options.emit == EmitStage::Schedules) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    if (failed(coda_gpu::writeSchedules(*module, stream)))
+      return failure();
+    if (llvm::Error error = Output(outputPath).writeText(
+            [&](llvm::raw_ostream &file) { file << text; }))
+      return fail(std::move(error));
+    return success();
+  }
   if (options.emit == EmitStage::PTX || options.emit == EmitStage::Cubin) {
     auto binary =
         module->lookupSymbol<gpu::BinaryOp>(coda_gpu::kKernelsName);

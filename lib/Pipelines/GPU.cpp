@@ -23,11 +23,19 @@
 
 using namespace mlir;
 
-void coda_gpu::buildToNVGPUPipeline(OpPassManager &pm,
-                                    const ToNVGPUPipelineOptions &) {
+void coda_gpu::buildSelectSchedulePipeline(
+    OpPassManager &pm, const ToNVGPUPipelineOptions &options) {
   // Dead region ops would load tiles that nothing reads.
   pm.addPass(createCanonicalizerPass());
-  pm.addPass(createSelectSchedule());
+  SelectScheduleOptions select;
+  select.database = options.database;
+  select.gpu = options.gpu;
+  pm.addPass(createSelectSchedule(select));
+}
+
+void coda_gpu::buildToNVGPUPipeline(OpPassManager &pm,
+                                    const ToNVGPUPipelineOptions &options) {
+  buildSelectSchedulePipeline(pm, options);
   pm.addPass(createToNVGPU());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

@@ -7,6 +7,7 @@ import time
 from typing import List, Optional
 
 from . import ops
+from .candidates import DATABASE_NAME
 from .errors import DeviceLost, UsageError
 
 REGIMES = ("flushed", "sustained")
@@ -57,6 +58,10 @@ def _selected(args) -> List[ops.Op]:
 def _add_prepare(parser) -> None:
     parser.add_argument("--compiler", metavar="PATH", help="coda-compile (default: on PATH)")
     parser.add_argument("--target", default="sm_90a", help="as coda-compile's (default: sm_90a)")
+    parser.add_argument("--schedule-db", metavar="FILE",
+                        help="compile with measured schedules, which `tune` wrote")
+    parser.add_argument("--candidates", type=int, default=0, metavar="N",
+                        help="also compile up to N schedules of each kernel, for `tune`")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="compilers at a time")
 
 
@@ -96,6 +101,15 @@ def _parser() -> Parser:
     running.add_argument("folder", metavar="DIR")
     _add_selection(running)
     _add_run(running)
+    tuning = commands.add_parser(
+        "tune", help="measure the candidates that `prepare --candidates` compiled")
+    tuning.add_argument("folder", metavar="DIR")
+    _add_selection(tuning)
+    tuning.add_argument("--schedule-db", metavar="FILE",
+                        help="the database to add to (default: schedules.json in the folder)")
+    tuning.add_argument("--rounds", type=int, default=8, help="calls of each candidate (8)")
+    tuning.add_argument("--resume", action="store_true",
+                        help="leave kernels alone that are in the database")
     reporting = commands.add_parser("report", help="tables and plots of results")
     reporting.add_argument("results", nargs="+", metavar="RESULTS.json")
     reporting.add_argument("-o", "--output", metavar="FILE.md", help="default: standard output")
@@ -117,12 +131,36 @@ def _list(args) -> int:
 
 
 def _prepare(args) -> int:
-    from .prepare import prepare
+    from .prepare import Options, find_compiler, prepare
 
     if args.jobs < 1:
         raise UsageError("--jobs=%d: give 1 or more" % args.jobs)
-    prepare(args.folder, _selected(args), args.compiler, args.target, args.jobs, _say)
+    if args.candidates < 0:
+        raise UsageError("--candidates=%d: give 0 or more" % args.candidates)
+    flags = ("--schedule-db=" + args.schedule_db,) if args.schedule_db else ()
+    prepare(
+        args.folder, _selected(args),
+        Options(find_compiler(args.compiler), args.target, flags, args.candidates),
+        args.jobs, _say)
     return 0
+
+
+def _require_folder(folder: str) -> None:
+    if not os.path.isdir(folder):
+        raise UsageError("no folder '%s'; `coda-bench prepare %s` makes it" % (folder, folder))
+
+
+def _tune(args) -> int:
+    selected = _selected(args)
+    _require_folder(args.folder)
+    if args.rounds < 1:
+        raise UsageError("--rounds=%d: give 1 or more" % args.rounds)
+    try:
+        from .tune import tune
+    except ImportError as error:
+        raise UsageError("measuring needs torch: %s" % error) from None
+    database = args.schedule_db or os.path.join(args.folder, DATABASE_NAME)
+    return tune(selected, args.folder, database, args.rounds, args.resume, _say)
 
 
 def _run(args) -> int:
@@ -130,9 +168,7 @@ def _run(args) -> int:
         if regime not in REGIMES:
             raise UsageError("unknown regime '%s'; there are %s" % (regime, ", ".join(REGIMES)))
     selected = _selected(args)
-    if not os.path.isdir(args.folder):
-        raise UsageError("no folder '%s'; `coda-bench prepare %s` makes it" % (
-            args.folder, args.folder))
+    _require_folder(args.folder)
     try:
         from . import measure, providers
     except ImportError as error:
@@ -183,7 +219,8 @@ def _say(line: str) -> None:
 
 
 COMMANDS = {
-    "list": _list, "prepare": _prepare, "run": _run, "report": _report, None: _everything}
+    "list": _list, "prepare": _prepare, "run": _run, "tune": _tune, "report": _report,
+    None: _everything}
 
 
 def main(argv: Optional[List[str]] = None) -> int:

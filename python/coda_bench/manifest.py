@@ -17,6 +17,8 @@ class Prepared:
     error       why there is no artifact, mostly as coda-compile said it
     launches    the kernels that the compiled graph starts
     remarks     what was not fused, and why
+    kernels     for tuning: name, key in a schedule database, the selector's choice
+    candidates  for tuning: artifacts, and {key: schedule} of each
     """
 
     source: Optional[str] = None
@@ -27,6 +29,8 @@ class Prepared:
     launches: List[str] = dataclasses.field(default_factory=list)
     remarks: List[str] = dataclasses.field(default_factory=list)
     seconds: float = 0.0
+    kernels: List[Dict[str, str]] = dataclasses.field(default_factory=list)
+    candidates: List[dict] = dataclasses.field(default_factory=list)
 
 
 @dataclasses.dataclass

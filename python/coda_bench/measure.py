@@ -232,6 +232,9 @@ def run(
         name: times.summary()["ms"] for name, times in timer.flushed(runs).items()})
     ready = available(names, context, results.data["skipped"], log)
     results.data["environment"] = environment(ready)
+    bandwidth = timer.memory_bandwidth()
+    if bandwidth:
+        results.data["environment"]["memory TB/s"] = float("%.3g" % bandwidth)
     results.data["protocol"] = dict(regimes=list(regimes), budget_ms=budget_ms)
     log("  ".join("%s %s" % pair for pair in results.data["environment"].items()))
     wrong = []
@@ -256,6 +259,9 @@ def run(
             results.add(op, measurement.result)
         result = measurement.result
         del measurement
+        if bandwidth:
+            result["memory_ms"] = op.bytes() / bandwidth / 1e9
+            results.save()
         for name in pending:
             log(_line(result, name, list(regimes)))
         if result["providers"].get("coda", {}).get("error", 0) > ERROR_LIMIT:

@@ -1,13 +1,15 @@
 """`coda-bench prepare`: writes the graphs and compiles them, on any machine."""
 import concurrent.futures
+import dataclasses
 import json
 import os
 import shutil
 import subprocess
 import time
-from typing import List, Optional, Sequence
+from typing import List, Optional, Sequence, Tuple
 
 from . import graphs
+from .candidates import kernels_of, positions, write_positions
 from .errors import NotSupported, UsageError
 from .manifest import NAME, Manifest, Prepared
 from .ops import Op
@@ -56,7 +58,22 @@ def compile_graph(
     return said.lstrip(":0123456789 ")
 
 
-def _prepare(op: Op, folder: str, compiler: str, target: str) -> Prepared:
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """What one call of `prepare` compiles.
+
+    compiler    coda-compile
+    flags       passed on to it
+    candidates  artifacts for tuning, at most, per op
+    """
+
+    compiler: str
+    target: str
+    flags: Tuple[str, ...] = ()
+    candidates: int = 0
+
+
+def _prepare(op: Op, folder: str, options: Options) -> Prepared:
     try:
         graph = graphs.build(op)
     except NotSupported as reason:
@@ -71,37 +88,62 @@ def _prepare(op: Op, folder: str, compiler: str, target: str) -> Prepared:
     start = time.monotonic()
     report = os.path.join(folder, op.file_stem + ".report.json")
     prepared.error = compile_graph(
-        compiler, path, os.path.join(folder, artifact), target, ["--report=" + report])
-    prepared.seconds = round(time.monotonic() - start, 2)
+        options.compiler, path, os.path.join(folder, artifact), options.target,
+        ["--report=" + report, *options.flags])
     prepared.launches, prepared.remarks = _summary(report)
     if os.path.exists(report):
         os.remove(report)
     if not prepared.error:
         prepared.artifact = artifact
+        if options.candidates:
+            _add_candidates(prepared, folder, path, op.file_stem, options)
+    prepared.seconds = round(time.monotonic() - start, 2)
     return prepared
 
 
+def _add_candidates(
+    prepared: Prepared, folder: str, source: str, stem: str, options: Options
+) -> None:
+    kernels = kernels_of(options.compiler, source, options.target)
+    prepared.kernels = [
+        dict(name=kernel.name, key=kernel.key, selected=kernel.schedules[0])
+        for kernel in kernels]
+    forced = os.path.join(folder, stem + ".forced.json")
+    for i, schedules in enumerate(positions(kernels, options.candidates)):
+        artifact = "%s.c%d.so" % (stem, i)
+        write_positions(forced, schedules)
+        # One that ptxas refuses (it would spill) is no candidate.
+        if not compile_graph(
+                options.compiler, source, os.path.join(folder, artifact), options.target,
+                ["--schedule-db=" + forced]):
+            prepared.candidates.append(dict(artifact=artifact, schedules=schedules))
+    if os.path.exists(forced):
+        os.remove(forced)
+
+
 def prepare(
-    folder: str, ops: List[Op], compiler: Optional[str], target: str, jobs: int, log
+    folder: str, ops: List[Op], options: Options, jobs: int, log
 ) -> Manifest:
     """Compiles `ops` into `folder`; ops that are there already are made again."""
-    program = find_compiler(compiler)
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
         raise UsageError("cannot make the folder %s: %s" % (folder, error.strerror)) from None
-    version = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
+    version = subprocess.run(
+        [options.compiler, "--version"], capture_output=True, text=True, check=False)
     known = Manifest.read(folder).ops if os.path.exists(os.path.join(folder, NAME)) else {}
-    manifest = Manifest(" ".join(version.stdout.split()), target, known)
+    manifest = Manifest(" ".join(version.stdout.split()), options.target, known)
     with concurrent.futures.ThreadPoolExecutor(max_workers=jobs) as pool:
-        pending = {pool.submit(_prepare, op, folder, program, target): op for op in ops}
+        pending = {pool.submit(_prepare, op, folder, options): op for op in ops}
         for future in concurrent.futures.as_completed(pending):
             op, prepared = pending[future], future.result()
             manifest.ops[op.key] = prepared
             if prepared.error:
                 log("%-44s refused: %s" % (op.key, prepared.error))
             else:
-                log("%-44s %4.1f s, launches: %d" % (
-                    op.key, prepared.seconds, len(prepared.launches)))
+                tried = ", candidates: %d" % len(prepared.candidates)
+                log("%-44s %4.1f s, launches: %d%s" % (
+                    op.key, prepared.seconds, len(prepared.launches),
+                    tried if options.candidates else ""))
     manifest.write(folder)
     return manifest

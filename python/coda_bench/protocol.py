@@ -64,6 +64,21 @@ class GPU:
         self.min_rounds, self.max_rounds = min_rounds, max_rounds
         self._flush = torch.empty(FLUSH_BYTES, dtype=torch.int8, device="cuda")
 
+    @staticmethod
+    def memory_bandwidth() -> float:
+        """TB/s of a large copy on the device, reads and writes counted."""
+        source = torch.empty(1 << 30, dtype=torch.int8, device="cuda").random_()
+        target = torch.empty_like(source)
+        times = []
+        for _ in range(10):
+            start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            start.record()
+            target.copy_(source)
+            end.record()
+            torch.cuda.synchronize()
+            times.append(start.elapsed_time(end))
+        return 2 * source.numel() / statistics.median(times[2:]) / 1e9
+
     def _timed(self, run: Run, flush: bool) -> Tuple[torch.cuda.Event, torch.cuda.Event]:
         start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         torch.cuda._sleep(SPIN_CYCLES)
@@ -149,6 +164,10 @@ class _Eager:
 
 class Host:
     """A dry run without a GPU: one call each, timed by the clock of the host."""
+
+    @staticmethod
+    def memory_bandwidth() -> float:
+        return 0.0
 
     def flushed(self, runs: Dict[str, Run]) -> Dict[str, Times]:
         times = {}

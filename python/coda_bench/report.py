@@ -69,33 +69,39 @@ def _cell(row: dict, name: str, regime: str) -> str:
     if regime not in entry:
         return "failed" if "failed" in entry else "–"
     taken = entry[regime]
-    if name == "cublas":
-        if row["M"] < DECODE_BELOW:
-            return "%.4f (%.2f TB/s)" % (taken["ms"], row["bytes"] / taken["ms"] / 1e9)
+    if name == "cublas" and row["M"] >= DECODE_BELOW:
         return "%.3f (%.0f TFLOP/s)" % (taken["ms"], row["flops"] / taken["ms"] / 1e9)
-    digits = 4 if row["M"] < DECODE_BELOW else 3
-    text = "%.*f" % (digits, taken["ms"])
-    if "ratio" in taken:
+    decode = row["M"] < DECODE_BELOW
+    text = "%.*f" % (4 if decode else 3, taken["ms"])
+    if decode and "memory_ms" in row:
+        text += " (%.2f)" % (taken["ms"] / row["memory_ms"])
+    if name != "cublas" and "ratio" in taken:
         text += " **×%.2f**" % taken["ratio"]
     return text
 
 
-def _table(rows: List[dict], regime: str, names: List[str]) -> List[str]:
+def _table(rows: List[dict], regime: str) -> List[str]:
+    """One row an op, one column a provider that has a time or failed."""
+    names = []
+    for row in rows:
+        names += [
+            n for n, e in row["providers"].items()
+            if n not in names and (regime in e or "failed" in e)]
     errors = any("error" in row["providers"].get("coda", {}) for row in rows)
-    head = ["h", "M", "variant"] + names + (["error of coda"] if errors else [])
+    memory = all(row["M"] < DECODE_BELOW and "memory_ms" in row for row in rows)
+    head = ["h", "M", "variant"] + (["memory"] if memory else []) + names + (
+        ["error of coda"] if errors else [])
     lines = ["| %s |" % " | ".join(head), "|" + "---|" * len(head)]
     for row in rows:
         cells = [str(row["h"]), str(row["M"]), row["variant"]]
+        if memory:
+            cells.append("%.4f" % row["memory_ms"])
         cells += [_cell(row, name, regime) for name in names]
         if errors:
             error = row["providers"].get("coda", {}).get("error")
             cells.append("–" if error is None else "%.2f" % error)
         lines.append("| %s |" % " | ".join(cells))
     return lines
-
-
-def _order(row: dict):
-    return row["M"] < DECODE_BELOW, row["h"], row["M"]
 
 
 def markdown(runs: List[dict], plot_path: Optional[str] = None) -> str:
@@ -110,20 +116,22 @@ def markdown(runs: List[dict], plot_path: Optional[str] = None) -> str:
         "Cells: milliseconds and their ratio to `cublas`, which does the matrix products only "
         "(1.00: the epilogue is free). Medians of interleaved rounds. Error: the largest over an "
         "op's outputs of max|out − f32 reference| over that of unfused bf16; up to 2 is good. "
+        "Decode: `memory` is the time in which a large copy moves the bytes of the products, in "
+        "parentheses is the time over that. "
         "[Benchmarks.md](Benchmarks.md) has the protocol and the ops.", ""]
     if plot_path:
         lines += ["![ratios to the products alone](%s)" % plot_path, ""]
     for kind, title in TITLES.items():
-        found = sorted((r for r in rows.values() if r["op"] == kind), key=_order)
-        for regime, what in REGIMES.items():
-            measured = [r for r in found if any(regime in e for e in r["providers"].values())]
-            names = []
-            for row in measured:
-                names += [
-                    n for n, e in row["providers"].items()
-                    if n not in names and (regime in e or "failed" in e)]
-            if measured:
-                lines += ["## %s: %s" % (title, what), "", *_table(measured, regime, names), ""]
+        for decode in False, True:
+            found = sorted(
+                (r for r in rows.values()
+                 if r["op"] == kind and (r["M"] < DECODE_BELOW) == decode),
+                key=lambda row: (row["h"], row["M"]))
+            for regime, what in REGIMES.items():
+                measured = [r for r in found if any(regime in e for e in r["providers"].values())]
+                if measured:
+                    lines += ["## %s%s: %s" % (title, ", decode" if decode else "", what), "",
+                              *_table(measured, regime), ""]
     lines += _reasons(runs, rows)
     return "\n".join(lines).rstrip() + "\n"
 

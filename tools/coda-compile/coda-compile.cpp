@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
                               cl::init("cpu"), cl::cat(category));
   cl::opt<std::string> emit(
       "emit",
-      cl::desc("Stop at fused|scheduled|tile|nvgpu|llvm|ptx|cubin|so"),
+      cl::desc("Stop at fused|schedules|scheduled|tile|nvgpu|llvm|ptx|cubin|so"),
       cl::init("so"), cl::cat(category));
   cl::opt<std::string> numerics(
       "numerics",
@@ -55,6 +55,12 @@ int main(int argc, char **argv) {
       cl::cat(category));
   cl::opt<std::string> cpu("cpu", cl::desc("native or x86-64-v3"),
                            cl::init("x86-64-v3"), cl::cat(category));
+  cl::opt<std::string> scheduleDatabase(
+      "schedule-db", cl::desc("Measured schedules, which coda-bench writes"),
+      cl::value_desc("FILE.json"), cl::cat(category));
+  cl::opt<std::string> gpu(
+      "gpu", cl::desc("The GPU of --schedule-db whose schedules count"),
+      cl::value_desc("NAME"), cl::cat(category));
   cl::HideUnrelatedOptions(category);
 
   // One error line, also for what the command line parser rejects.
@@ -82,8 +88,8 @@ int main(int argc, char **argv) {
       mlir::coda::parseEmitStage(emit);
   if (!stage)
     return bad("--emit=" + emit +
-               " is not a stage; there are fused, scheduled, tile, nvgpu, "
-               "llvm, ptx, cubin and so");
+               " is not a stage; there are fused, schedules, scheduled, tile, "
+               "nvgpu, llvm, ptx, cubin and so");
   if (numerics != "relaxed" && numerics != "strict")
     return bad("--numerics=" + numerics +
                " is unknown; there are relaxed and strict");
@@ -96,6 +102,8 @@ int main(int argc, char **argv) {
   options.plainGemms = plainGemms;
   options.allowF16Range = allowF16Range;
   options.cpu = cpu;
+  options.scheduleDatabase = scheduleDatabase;
+  options.scheduleGPU = gpu;
   options.reportPath = report;
   // Copies: the linker resets the options of the whole process.
   const std::string inputPath = input, outputPath = output;

@@ -28,6 +28,7 @@ namespace coda {
 /// What `compile` stops at and writes.
 enum class EmitStage {
   Fused,     ///< MLIR after coda-fuse-pipeline
+  Schedules, ///< JSON: the schedules that each kernel may have (GPU)
   Scheduled, ///< MLIR with a schedule on each kernel (GPU)
   Tile,      ///< MLIR, the tile program (GPU)
   NVGPU,     ///< MLIR of nvgpu and nvvm (GPU)
@@ -55,6 +56,10 @@ struct CompileOptions {
   bool allowF16Range = false;
   /// "native" or "x86-64-v3".
   std::string cpu = "x86-64-v3";
+  /// File of measured schedules, and the GPU whose entries of it count; empty:
+  /// none, and its only one. GPU targets only.
+  std::string scheduleDatabase;
+  std::string scheduleGPU;
   /// File that the fusion report is written to; empty: none.
   std::string reportPath;
 };

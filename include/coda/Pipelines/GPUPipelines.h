@@ -18,9 +18,23 @@ class OpPassManager;
 
 namespace mlir::coda_gpu {
 
-/// Options of `coda-to-nvgpu-pipeline`; there are none.
+/// Options of `coda-to-nvgpu-pipeline`.
 struct ToNVGPUPipelineOptions
-    : public PassPipelineOptions<ToNVGPUPipelineOptions> {};
+    : public PassPipelineOptions<ToNVGPUPipelineOptions> {
+  PassOptions::Option<std::string> database{
+      *this, "database",
+      llvm::cl::desc("JSON file of measured schedules; empty: none"),
+      llvm::cl::init("")};
+  PassOptions::Option<std::string> gpu{
+      *this, "gpu",
+      llvm::cl::desc("the GPU of the database whose schedules count; empty: "
+                     "its only one"),
+      llvm::cl::init("")};
+};
+
+/// The first part of `coda-to-nvgpu-pipeline`: a schedule for each kernel.
+void buildSelectSchedulePipeline(OpPassManager &pm,
+                                 const ToNVGPUPipelineOptions &options);
 
 /// From outlined kernels on memrefs to gpu.func in nvgpu and nvvm, with a
 /// launcher each: schedule, kernel, clean-up.

@@ -160,6 +160,10 @@ int64_t getStagingSlots(const TileModel &tile, ScheduleAttr schedule);
 /// The one place that says whether a schedule fits a kernel.
 LogicalResult verifySchedule(const KernelModel &kernel, ScheduleAttr schedule,
                              std::string &reason);
+/// The schedules to choose among that fit, the selector's choice first. `reason`
+/// says why the first that does not fit does not.
+SmallVector<ScheduleAttr> enumerateSchedules(const KernelModel &kernel,
+                                             std::string &reason);
 /// The schedule that the selector takes; null, with the reason, if none fits.
 ScheduleAttr selectSchedule(const KernelModel &kernel, std::string &reason);
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelModel.h"
+#include "ScheduleDatabase.h"
 
 #include "coda/Conversion/CodaToNVGPU/Passes.h"
 
@@ -135,10 +136,10 @@ static int64_t getRegionCost(const TileModel &tile) {
 /// Beyond this cost 128 accumulators a thread leave too few registers.
 static constexpr int64_t kMaxCostOfWideTile = 48;
 
-ScheduleAttr coda_gpu::selectSchedule(const KernelModel &kernel,
-                                      std::string &reason) {
+SmallVector<ScheduleAttr>
+coda_gpu::enumerateSchedules(const KernelModel &kernel, std::string &reason) {
   MLIRContext *context = kernel.func.getContext();
-  std::string first;
+  SmallVector<ScheduleAttr> schedules;
   // Largest tile first: the chip is limited by power, and bytes moved cost
   // clock. Then as many staging buffers as a chunk needs twice; what is left
   // decides between three stages and four.
@@ -147,12 +148,11 @@ ScheduleAttr coda_gpu::selectSchedule(const KernelModel &kernel,
         return !tile.phases.empty() && getRegionCost(tile) > kMaxCostOfWideTile;
       }))
     widths = {128, 192, 256, 64};
+  int64_t perChunk = 0;
+  for (const TileModel &tile : kernel.tiles)
+    perChunk = std::max(perChunk, tile.getStagingPerChunk());
   for (int64_t columns : widths) {
     for (int64_t stages : {3, 4, 2}) {
-      int64_t perChunk = 0;
-      for (const TileModel &tile : kernel.tiles) {
-        perChunk = std::max(perChunk, tile.getStagingPerChunk());
-      }
       for (int64_t staging : {4 * perChunk, 2 * perChunk, perChunk}) {
         // More than two chunks in flight buy nothing beyond 4 buffers.
         if (staging > 4 && staging > 2 * perChunk)
@@ -162,21 +162,51 @@ ScheduleAttr coda_gpu::selectSchedule(const KernelModel &kernel,
             staging, 8);
         std::string why;
         if (succeeded(verifySchedule(kernel, schedule, why)))
-          return schedule;
-        if (first.empty())
-          first = why;
+          schedules.push_back(schedule);
+        else if (reason.empty())
+          reason = why;
       }
     }
   }
-  reason = first;
-  return {};
+  return schedules;
+}
+
+ScheduleAttr coda_gpu::selectSchedule(const KernelModel &kernel,
+                                      std::string &reason) {
+  SmallVector<ScheduleAttr> schedules = enumerateSchedules(kernel, reason);
+  return schedules.empty() ? ScheduleAttr() : schedules.front();
 }
 
 namespace {
 
 struct SelectSchedule
     : public coda_gpu::impl::SelectScheduleBase<SelectSchedule> {
+  using SelectScheduleBase::SelectScheduleBase;
+
+  /// The measured schedule of `kernel`; null if there is none that fits.
+  ScheduleAttr lookUp(const ScheduleDatabase &measured,
+                      const KernelModel &kernel) {
+    ScheduleAttr schedule = measured.lookup(getKernelKey(kernel));
+    std::string reason;
+    if (!schedule || succeeded(verifySchedule(kernel, schedule, reason)))
+      return schedule;
+    kernel.func.emitRemark("the schedule in the database does not fit: ")
+        << reason;
+    return {};
+  }
+
   void runOnOperation() override {
+    ScheduleDatabase measured;
+    std::string reason;
+    if (!database.empty()) {
+      FailureOr<ScheduleDatabase> loaded =
+          ScheduleDatabase::load(database, gpu, &getContext(), reason);
+      if (failed(loaded)) {
+        emitError(UnknownLoc::get(&getContext()), reason);
+        return signalPassFailure();
+      }
+      measured = std::move(*loaded);
+    }
     bool failed = false;
     getOperation().walk([&](func::FuncOp func) {
       if (!func->hasAttr(coda_gpu::kKernelAttrName) ||
@@ -184,12 +214,18 @@ struct SelectSchedule
         return;
       std::string reason;
       FailureOr<KernelModel> kernel = buildKernelModel(func, reason);
-      if (succeeded(kernel))
-        if (ScheduleAttr schedule = selectSchedule(*kernel, reason)) {
+      if (succeeded(kernel)) {
+        ScheduleAttr schedule = lookUp(measured, *kernel);
+        if (schedule)
+          ++numMeasured;
+        else
+          schedule = selectSchedule(*kernel, reason);
+        if (schedule) {
           func->setAttr(coda_gpu::kScheduleAttrName, schedule);
           ++numScheduled;
           return;
         }
+      }
       func.emitError("no schedule for this kernel on sm_90a: ") << reason;
       failed = true;
     });

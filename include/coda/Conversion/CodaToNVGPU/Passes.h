@@ -62,6 +62,11 @@ constexpr StringLiteral kLoaderName = "coda_gpu_load";
 #define GEN_PASS_DECL
 #include "coda/Conversion/CodaToNVGPU/Passes.h.inc"
 
+/// Writes JSON: name, key in a schedule database, and legal schedules of every
+/// outlined kernel on memrefs, the selector's choice first. A kernel that has
+/// none is an error.
+LogicalResult writeSchedules(ModuleOp module, llvm::raw_ostream &stream);
+
 /// Math on f32 scalars and vectors to approximate NVPTX intrinsics.
 void populateLowerMathPatterns(RewritePatternSet &patterns, bool strict);
 

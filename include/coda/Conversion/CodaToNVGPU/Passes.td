@@ -17,10 +17,21 @@ def SelectSchedule : Pass<"coda-select-schedule", "::mlir::ModuleOp"> {
     `coda.kernel` that has none: the first of a short list of candidates that
     the schedule verifier accepts, largest tile first. Operands must be memrefs.
 
+    With `database`, a file that `coda-bench` wrote, a kernel that has an entry
+    there gets the schedule that was the fastest of those measured on `gpu`. One
+    that does not fit any more is left alone, with a remark.
+
     A kernel that no schedule fits is an error that names the reason.
   }];
+  let options = [
+    Option<"database", "database", "std::string", "\"\"",
+           "JSON file of measured schedules; empty: none">,
+    Option<"gpu", "gpu", "std::string", "\"\"",
+           "the GPU of the database whose schedules count; empty: its only one">,
+  ];
   let statistics = [
     Statistic<"numScheduled", "num-scheduled", "kernels given a schedule">,
+    Statistic<"numMeasured", "num-measured", "of them from the database">,
   ];
   let dependentDialects = ["::mlir::coda_gpu::CodaGPUDialect"];
 }

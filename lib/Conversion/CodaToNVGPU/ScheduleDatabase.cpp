@@ -1,0 +1,150 @@
+//===- ScheduleDatabase.cpp - Measured schedules on disk ------------------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ScheduleDatabase.h"
+
+#include "coda/Conversion/CodaToNVGPU/Passes.h"
+
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace mlir;
+using namespace mlir::coda_gpu;
+
+/// Product of the extents of the dims of `kind`, "?" where one is not known.
+static std::string getExtent(const TileModel &tile, coda::DimKind kind) {
+  int64_t product = 1;
+  for (const ModelDim &dim : tile.dims) {
+    if (dim.kind != kind)
+      continue;
+    if (ShapedType::isDynamic(dim.extent))
+      return "?";
+    product *= dim.extent;
+  }
+  return std::to_string(product);
+}
+
+static std::string describe(const TileModel &tile) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << tile.op->getName().stripDialect();
+  for (coda::DimKind kind : {coda::DimKind::b, coda::DimKind::m,
+                             coda::DimKind::n, coda::DimKind::u,
+                             coda::DimKind::k})
+    if (std::string extent = getExtent(tile, kind); extent != "1")
+      stream << ' ' << coda::stringifyDimKind(kind) << extent;
+  if (tile.factorType)
+    stream << ' ' << tile.factorType;
+  return text;
+}
+
+std::string coda_gpu::getKernelKey(const KernelModel &kernel) {
+  OwningOpRef<func::FuncOp> plain(kernel.func.clone());
+  plain->setName("kernel");
+  (*plain)->removeAttr(kScheduleAttrName);
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  plain->print(stream, OpPrintingFlags().printGenericOpForm().useLocalScope());
+  std::string key;
+  for (const TileModel &tile : kernel.tiles)
+    key += (key.empty() ? "" : " | ") + describe(tile);
+  return key + " #" +
+         llvm::toHex(llvm::ArrayRef<uint8_t>(
+                         llvm::bit_cast<std::array<uint8_t, 8>>(
+                             llvm::xxh3_64bits(text))),
+                     /*LowerCase=*/true);
+}
+
+/// The schedule that `text` spells; null if it spells none.
+static ScheduleAttr parseSchedule(StringRef text, MLIRContext *context) {
+  // The caller says what is wrong.
+  ScopedDiagnosticHandler silent(context, [](Diagnostic &) {
+    return success();
+  });
+  return dyn_cast_or_null<ScheduleAttr>(parseAttribute(text, context));
+}
+
+FailureOr<ScheduleDatabase>
+ScheduleDatabase::load(StringRef path, StringRef gpu, MLIRContext *context,
+                       std::string &reason) {
+  auto fail = [&](const Twine &why) {
+    reason = ("schedule database '" + path + "': " + why).str();
+    return failure();
+  };
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  if (!buffer)
+    return fail(buffer.getError().message());
+  llvm::Expected<llvm::json::Value> value =
+      llvm::json::parse((*buffer)->getBuffer());
+  if (!value)
+    return fail(llvm::toString(value.takeError()));
+  const llvm::json::Object *root = value->getAsObject();
+  const llvm::json::Object *gpus = root ? root->getObject("gpus") : nullptr;
+  if (!gpus || root->getInteger("version") != 1)
+    return fail("no database of version 1; `coda-bench tune` writes one");
+  if (gpu.empty()) {
+    if (gpus->size() != 1)
+      return fail("it has entries of " + Twine(gpus->size()) +
+                  " GPUs; name one of them");
+    gpu = gpus->begin()->first;
+  }
+  const llvm::json::Object *entries = gpus->getObject(gpu);
+  if (!entries)
+    return fail("it has no entries of '" + gpu + "'");
+  ScheduleDatabase database;
+  for (const auto &[key, entry] : *entries) {
+    const llvm::json::Object *object = entry.getAsObject();
+    std::optional<StringRef> text =
+        object ? object->getString("schedule") : std::nullopt;
+    ScheduleAttr schedule = text ? parseSchedule(*text, context) : nullptr;
+    if (!schedule)
+      return fail("the entry of '" + StringRef(key) + "' has no schedule");
+    database.schedules[key] = schedule;
+  }
+  return database;
+}
+
+LogicalResult coda_gpu::writeSchedules(ModuleOp module,
+                                       llvm::raw_ostream &stream) {
+  llvm::json::Array kernels;
+  WalkResult result = module.walk([&](func::FuncOp func) {
+    if (!func->hasAttr(kKernelAttrName))
+      return WalkResult::advance();
+    std::string reason;
+    FailureOr<KernelModel> kernel = buildKernelModel(func, reason);
+    SmallVector<ScheduleAttr> schedules;
+    if (succeeded(kernel))
+      schedules = enumerateSchedules(*kernel, reason);
+    if (schedules.empty()) {
+      func.emitError("no schedule for this kernel on sm_90a: ") << reason;
+      return WalkResult::interrupt();
+    }
+    llvm::json::Array texts;
+    for (ScheduleAttr schedule : schedules) {
+      std::string text;
+      llvm::raw_string_ostream(text) << schedule;
+      texts.push_back(std::move(text));
+    }
+    kernels.push_back(llvm::json::Object{{"name", func.getName().str()},
+                                         {"key", getKernelKey(*kernel)},
+                                         {"schedules", std::move(texts)}});
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  stream << llvm::formatv(
+      "{0:2}\n",
+      llvm::json::Value(llvm::json::Object{{"kernels", std::move(kernels)}}));
+  return success();
+}

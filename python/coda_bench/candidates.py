@@ -1,0 +1,109 @@
+"""Which schedules are tried, and the database of the best. Needs no torch.
+
+`prepare` compiles one artifact for each position in the kernels' lists of
+candidates: artifact i has candidate i of every kernel, the selector's own choice
+at i = 0. `tune` measures the kernels of all artifacts and writes the database
+that `coda-compile --schedule-db` reads.
+"""
+import dataclasses
+import datetime
+import json
+import os
+import re
+import subprocess
+from typing import Dict, List, Optional
+
+from .errors import UsageError
+from .manifest import read_json, write_json
+
+DATABASE_VERSION = 1
+DATABASE_NAME = "schedules.json"
+# A schedule has to be this much faster than the selector's to replace it: less
+# is noise.
+MARGIN = 0.99
+# The selector's choice is reported where the best is faster than this.
+GOOD_ENOUGH = 0.95
+
+
+@dataclasses.dataclass
+class Kernel:
+    """A kernel of a graph: its function, its key in the database, and the legal
+    schedules, the selector's choice first."""
+
+    name: str
+    key: str
+    schedules: List[str]
+
+
+def kernels_of(compiler: str, source: str, target: str) -> List[Kernel]:
+    """Asks coda-compile; none if it refuses the graph."""
+    done = subprocess.run(
+        [compiler, source, "--target=" + target, "--emit=schedules", "-o", "-"],
+        capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        return []
+    return [Kernel(**kernel) for kernel in json.loads(done.stdout)["kernels"]]
+
+
+def _shape(schedule: str) -> str:
+    """What of a schedule matters most: its tile and who works on it."""
+    tile = re.search(r"tile = \[[^\]]*\]", schedule)
+    roles = re.findall(r"(?:pingpong|cluster|swap|split)\w* = [^,>]+", schedule)
+    return " ".join(([tile.group(0)] if tile else []) + roles)
+
+
+def spread(schedules: List[str], limit: int) -> List[str]:
+    """At most `limit` of them, from all tile shapes in turn, in the list's order."""
+    groups: Dict[str, List[str]] = {}
+    for schedule in schedules:
+        groups.setdefault(_shape(schedule), []).append(schedule)
+    chosen: List[str] = []
+    for depth in range(max(map(len, groups.values()), default=0)):
+        chosen += [group[depth] for group in groups.values() if depth < len(group)]
+    return chosen[:limit]
+
+
+def positions(kernels: List[Kernel], limit: int) -> List[Dict[str, str]]:
+    """{key: schedule} for each artifact; kernels with shorter lists keep their
+    first candidate."""
+    lists = {kernel.key: spread(kernel.schedules, limit) for kernel in kernels}
+    count = max(map(len, lists.values()), default=0)
+    return [
+        {key: found[i] if i < len(found) else found[0] for key, found in lists.items()}
+        for i in range(count)]
+
+
+class Database:
+    """The file that `coda-compile --schedule-db` reads."""
+
+    def __init__(self, path: str, gpu: str):
+        self.path = path
+        self.data = dict(version=DATABASE_VERSION, gpus={})
+        if os.path.exists(path):
+            self.data = read_json(path, "`coda-bench tune` writes such files")
+            if self.data.get("version") != DATABASE_VERSION or "gpus" not in self.data:
+                raise UsageError("%s is no schedule database of version %d" % (
+                    path, DATABASE_VERSION))
+        self.entries: Dict[str, dict] = self.data["gpus"].setdefault(gpu, {})
+
+    def add(self, key: str, times: Dict[str, float], selected: str) -> Optional[dict]:
+        """Enters the best of {schedule: ms}; None if there is none to choose from."""
+        if not times:
+            return None
+        best = min(times, key=times.get)
+        if selected in times and times[best] > MARGIN * times[selected]:
+            best = selected
+        self.entries[key] = dict(
+            schedule=best, ms=times[best], selected=selected, selected_ms=times.get(selected),
+            candidates=len(times),
+            date=datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"))
+        return self.entries[key]
+
+    def save(self) -> None:
+        write_json(self.path, self.data)
+
+
+def write_positions(path: str, schedules: Dict[str, str]) -> None:
+    """A database that forces one schedule on each kernel."""
+    write_json(path, dict(version=DATABASE_VERSION, gpus=dict(forced={
+        key: dict(schedule=schedule) for key, schedule in schedules.items()})))
