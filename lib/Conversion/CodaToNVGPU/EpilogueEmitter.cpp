@@ -24,6 +24,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -73,6 +74,16 @@ EpilogueEmitter::EpilogueEmitter(KernelEmitter &emitter, const TileModel &tile,
                                quad),
                       e.i32(16))),
           e.mul(e.remU(inQuad, e.i32(2)), e.i32(8)));
+  // In region order: users follow what they use.
+  llvm::DenseSet<Value> inGroup;
+  for (Operation &op : tile.op.getBody().front())
+    if (isa<GroupReduceOp>(op) ||
+        llvm::any_of(op.getOperands(),
+                     [&](Value operand) { return inGroup.contains(operand); }))
+      for (Value result : op.getResults()) {
+        inGroup.insert(result);
+        groupDependent.push_back(result);
+      }
   stagingBase = e.add(
       e.i32(e.schedule.getStages() * e.stageBytes),
       e.mul(e.consumer, e.i32(e.schedule.getStaging() * kStagingBytes)));
@@ -296,6 +307,11 @@ EpilogueEmitter::loadDirect(const InputModel &input, ArrayRef<int64_t> u) {
   return {pack(elements, type, level), level};
 }
 
+/// Terms of a combining load that are in flight together, a multiple of 4; and
+/// those of a turn of the loop over the others.
+static constexpr int64_t kMaxTermsAtOnce = 128;
+static constexpr int64_t kTermsPerTurn = 32;
+
 /// A load that combines over p dims. The four threads that share a row take
 /// every fourth term each.
 EpilogueEmitter::Placed
@@ -337,24 +353,45 @@ EpilogueEmitter::loadCombining(const InputModel &input, ArrayRef<int64_t> u) {
     }
     Value base = e.add(rowOffset(input, loadRow(half)),
                        columnOffset(input, u, inner));
-    SmallVector<Value> loaded;
     int64_t step = shared ? 4 : 1;
-    for (int64_t term = 0; term < terms; term += step) {
-      Value number = shared ? e.add(inQuad, e.i64(term)) : e.i64(term);
-      bool partialStep = shared && term + step > terms;
+    auto loadTerm = [&](Value number, bool mayBeOutside) {
       Value inside;
-      if (partialStep) {
+      if (mayBeOutside) {
         inside = e.lessU(number, e.i64(terms));
         number = e.minU(number, e.i64(terms - 1));
       }
       Value value = loadAt(input, e.add(base, termOffset(number)), type);
-      if (partialStep)
-        value = e.select(inside, value, identity);
-      loaded.push_back(value);
+      return inside ? e.select(inside, value, identity) : value;
+    };
+    // Few terms are loaded at once, so that the loads overlap; of many, the
+    // first by a loop.
+    int64_t first = 0;
+    Value sum;
+    if (terms > kMaxTermsAtOnce) {
+      first = (terms - kMaxTermsAtOnce) / kTermsPerTurn * kTermsPerTurn;
+      auto loop = scf::ForOp::create(b, loc, e.i64(0), e.i64(first),
+                                     e.i64(kTermsPerTurn), identity);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      SmallVector<Value> loaded;
+      for (int64_t term = 0; term < kTermsPerTurn; term += step) {
+        Value number = e.add(loop.getInductionVar(), e.i64(term));
+        loaded.push_back(
+            loadTerm(shared ? e.add(number, inQuad) : number, false));
+      }
+      Value turn = loop.getRegionIterArg(0);
+      for (Value value : loaded)
+        turn = input.combiner.combine(b, loc, turn, value);
+      scf::YieldOp::create(b, loc, turn);
+      sum = loop.getResult(0);
     }
-    Value sum = loaded.front();
-    for (Value value : ArrayRef(loaded).drop_front())
-      sum = input.combiner.combine(b, loc, sum, value);
+    SmallVector<Value> loaded;
+    for (int64_t term = first; term < terms; term += step)
+      loaded.push_back(
+          loadTerm(shared ? e.add(inQuad, e.i64(term)) : e.i64(term),
+                   shared && term + step > terms));
+    for (Value value : loaded)
+      sum = sum ? input.combiner.combine(b, loc, sum, value) : value;
     if (shared)
       for (int64_t mask : {1, 2})
         sum = input.combiner.combine(b, loc, sum, shuffle(sum, mask));
@@ -515,28 +552,42 @@ void EpilogueEmitter::evaluateBlock() {
   }
 }
 
+/// Sets the coordinates of the chunk where the walk is.
+void EpilogueEmitter::enterChunk() {
+  Value column = e.add(at.column, e.i32(chunk * kChunk));
+  chunkAt = e.chunkCoords(tile, at, column);
+  loadAtCoords = chunkAt;
+  if (masksColumns && !tile.outerN.empty())
+    loadAtCoords = e.chunkCoords(
+        tile, at, e.minU(column, e.sub(e.numColumns(tile), e.i32(kChunk))));
+}
+
+/// Runs `body` for each block of the chunk.
+void EpilogueEmitter::walkChunk(llvm::function_ref<void()> body) {
+  for (piece = 0; piece < kPiecesPerChunk; ++piece) {
+    ringWords.clear();
+    for (block = 0; block < 2; ++block) {
+      blockValues.clear();
+      body();
+    }
+  }
+}
+
 RingPosition EpilogueEmitter::run(ArrayRef<Value> threadAccumulators,
                                   RingPosition start) {
   accumulators = threadAccumulators;
   ring = start;
   for (chunk = 0; chunk < chunks; ++chunk) {
-    Value column = e.add(at.column, e.i32(chunk * kChunk));
-    chunkAt = e.chunkCoords(tile, at, column);
-    loadAtCoords = chunkAt;
-    if (masksColumns && !tile.outerN.empty())
-      loadAtCoords = e.chunkCoords(
-          tile, at, e.minU(column, e.sub(e.numColumns(tile), e.i32(kChunk))));
+    if (tile.groupColumns && chunk * kChunk % tile.groupColumns == 0)
+      enterGroup();
+    enterChunk();
     acquireStaging();
-    for (piece = 0; piece < kPiecesPerChunk; ++piece) {
-      ringWords.clear();
-      for (block = 0; block < 2; ++block) {
-        blockValues.clear();
-        evaluateBlock();
-      }
-    }
+    walkChunk([&] { evaluateBlock(); });
     // A loaded tile that no output reads passes through the ring all the same.
     if (int64_t boxes = tile.getAuxBoxesPerChunk())
       enterRingStage(((chunk + 1) * boxes - 1) / (e.stageBytes / kAuxBoxBytes));
+    for (auto &[key, rows] : rowStates)
+      rows.fold();
     for (auto [number, output] : llvm::enumerate(tile.outputs))
       if (output.reduce == ReduceKind::Rows &&
           (chunk + 1) * kChunk % output.groupColumns == 0)

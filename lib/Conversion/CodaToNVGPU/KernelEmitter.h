@@ -90,6 +90,41 @@ struct TileCoords {
   Value column;
 };
 
+/// What one thread has combined of two rows. Logarithms of sums of exponentials
+/// are kept as (maximum, sum relative to it): one exponential a term, one
+/// logarithm at the end.
+class RowCombination {
+public:
+  RowCombination(OpBuilder &b, Location loc,
+                 coda::CombinerAttrInterface combiner)
+      : b(b), loc(loc), combiner(combiner) {}
+
+  void add(unsigned half, Value term);
+  /// Takes up the terms that were added; call it once a chunk, so that few wait.
+  void fold();
+  /// Combines over the four threads of a row; `exchange` gives the value of the
+  /// lane whose number differs in the bits of a mask. One result a row.
+  SmallVector<Value, 2>
+  finish(llvm::function_ref<Value(Value, int64_t)> exchange);
+
+private:
+  struct Row {
+    /// The combination, or the maximum and the sum relative to it.
+    Value value, sum;
+    SmallVector<Value> terms;
+  };
+  bool isLogAddExp() const { return isa<coda::LogAddExpAttr>(combiner); }
+  Value constant(double value);
+  Value combine(Value x, Value y);
+  Value origin(Value max);
+  Value rescale(Value max, Value to);
+
+  OpBuilder &b;
+  Location loc;
+  coda::CombinerAttrInterface combiner;
+  Row rows[2];
+};
+
 class EpilogueEmitter;
 
 class KernelEmitter : public OpsBuilder {
@@ -224,6 +259,9 @@ private:
   Placed evaluate(Value value);
   Placed evaluateOp(Operation *op);
   void evaluateBlock();
+  void enterChunk();
+  void walkChunk(llvm::function_ref<void()> body);
+  void enterGroup();
   Placed loadInput(unsigned input, int64_t point);
   Placed loadDirect(const InputModel &input, ArrayRef<int64_t> u);
   Placed loadCombining(const InputModel &input, ArrayRef<int64_t> u);
@@ -239,6 +277,7 @@ private:
                   Placed value);
   void storeDirect(const OutputModel &output, ArrayRef<int64_t> u, Value value);
   void stage(Value value, Type element, int64_t buffer);
+  void addToRows(RowCombination &rows, Placed value);
   void reduceRows(const OutputModel &output, unsigned number, int64_t point,
                   Placed value);
   void finishRows(const OutputModel &output, unsigned number, int64_t point);
@@ -265,6 +304,8 @@ private:
 
   // Caches: values of the tile, and of the block of 8 columns.
   llvm::DenseMap<Value, Placed> tileValues, blockValues;
+  /// Values that a coda.group_reduce enters: they change with the group.
+  SmallVector<Value> groupDependent;
 
   // Where the walk is.
   int64_t chunk = 0, piece = 0, block = 0;
@@ -285,7 +326,7 @@ private:
   /// The first block of a piece, by staging buffer.
   llvm::DenseMap<int64_t, SmallVector<Value>> stagedWords;
   int64_t slot = 0;
-  llvm::DenseMap<std::pair<unsigned, int64_t>, SmallVector<Value>> rowSums;
+  llvm::DenseMap<std::pair<unsigned, int64_t>, RowCombination> rowStates;
   llvm::DenseMap<std::pair<unsigned, int64_t>, SmallVector<Value>> columnSums;
 };
 

@@ -80,6 +80,7 @@ private:
   LogicalResult makePhases();
   LogicalResult makeInputs();
   LogicalResult makeOutputs();
+  LogicalResult makeGroups();
   LogicalResult classifyReduction(OutputModel &output);
   bool isTensorMapped(const OperandModel &operand, int64_t maxBits);
   void setUDims(ArrayRef<unsigned> operandDims, SmallVector<unsigned> &uDims,
@@ -105,6 +106,10 @@ bool ModelBuilder::isCoordinateUsed(unsigned domainDim) {
       if (op.getDimPosition(dim.getKind(), dim.getIndex()) == domainDim)
         return true;
     }
+    if (auto group = dyn_cast<GroupReduceOp>(inner))
+      for (auto dim : group.getOver().getAsRange<DimAttr>())
+        if (op.getDimPosition(dim.getKind(), dim.getIndex()) == domainDim)
+          return true;
   }
   return false;
 }
@@ -404,6 +409,36 @@ LogicalResult ModelBuilder::makeOutputs() {
   return success();
 }
 
+/// A group must be a run of columns: the inner n dims, all of them.
+LogicalResult ModelBuilder::makeGroups() {
+  for (auto group : op.getBody().getOps<GroupReduceOp>()) {
+    if (!group.getType().isF32())
+      return fail("a group's reduction is not f32");
+    SmallVector<unsigned> over;
+    for (auto dim : group.getOver().getAsRange<DimAttr>())
+      over.push_back(
+          modelDim[op.getDimPosition(dim.getKind(), dim.getIndex())]);
+    int64_t columns = 1;
+    unsigned found = 0;
+    SmallVector<unsigned> inner{model.innerN};
+    llvm::append_range(inner, llvm::reverse(model.outerN));
+    for (unsigned d : inner) {
+      if (!llvm::is_contained(over, d))
+        break;
+      columns *= model.dims[d].extent;
+      ++found;
+    }
+    if (found != over.size())
+      return fail("a group keeps an inner n dim");
+    if (columns % kChunk != 0 ||
+        (model.groupColumns && model.groupColumns != columns))
+      return fail("groups of " + Twine(columns) +
+                  " columns: they must be multiples of 64, and all alike");
+    model.groupColumns = columns;
+  }
+  return success();
+}
+
 LogicalResult ModelBuilder::run() {
   for (Value operand : op->getOperands()) {
     auto type = dyn_cast<MemRefType>(operand.getType());
@@ -419,9 +454,8 @@ LogicalResult ModelBuilder::run() {
   mergeDims();
   if (failed(makePhases()) || failed(makeInputs()) || failed(makeOutputs()))
     return failure();
-  for (Operation &inner : op.getBody().front())
-    if (isa<GroupReduceOp>(inner))
-      return fail("coda.group_reduce is not lowered yet");
+  if (failed(makeGroups()))
+    return failure();
   // A chunk of 64 columns must lie in one row of the inner n dim.
   if (!model.outerN.empty()) {
     int64_t inner = model.dims[model.innerN].extent;

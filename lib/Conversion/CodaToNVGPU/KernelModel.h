@@ -125,6 +125,8 @@ struct TileModel {
   SmallVector<ColumnGroup> groups;
   std::vector<InputModel> inputs;
   std::vector<OutputModel> outputs;
+  /// Columns of a coda.group_reduce's group, a multiple of 64; 0: no such op.
+  int64_t groupColumns = 0;
 
   /// Number of 64-column slices side by side in the accumulator per 64 points
   /// of n: the region's accumulator arguments, 1 for a map.

@@ -105,11 +105,16 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
            output.groupColumns % kChunk != 0))
         return fail("a row reduction over " + Twine(output.groupColumns) +
                     " columns does not fit tiles of " + Twine(points));
+    if (tile.groupColumns && points % tile.groupColumns != 0)
+      return fail("groups of " + Twine(tile.groupColumns) +
+                  " columns do not fit tiles of " + Twine(points));
     if (int64_t boxes = tile.getAuxBoxesPerChunk()) {
+      // A group is read ahead as a whole.
+      boxes *= std::max<int64_t>(1, tile.groupColumns / kChunk);
       int64_t perStage = stage / kAuxBoxBytes;
       if (perStage == 0 ||
           (boxes + perStage - 1) / perStage + 1 > schedule.getStages())
-        return fail("the tile loads of one chunk do not fit the ring");
+        return fail("the tile loads of one chunk, or of one group, do not fit the ring");
     }
   }
   int64_t bytes = getSharedMemoryBytes(kernel, schedule);
@@ -130,7 +135,8 @@ static int64_t getRegionCost(const TileModel &tile) {
                   name == "math.powf";
     cost += isLong ? 15 : 1;
   }
-  return cost;
+  // A group's values are computed twice, and some of them kept.
+  return tile.groupColumns ? 2 * cost : cost;
 }
 
 /// Beyond this cost 128 accumulators a thread leave too few registers.

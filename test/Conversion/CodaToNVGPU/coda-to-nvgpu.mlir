@@ -109,3 +109,47 @@ func.func private @two(%a: memref<256x256xbf16>, %v: memref<512x256xbf16>, %w: m
   }
   return
 }
+
+// -----
+
+// The logarithm of a sum of exponentials: one exponential a value relative to
+// the chunk's maximum, one logarithm a row and group.
+// CHECK: gpu.func @log_sum_exp
+// CHECK: %[[MAX:.*]] = arith.maxnumf
+// CHECK: math.exp2
+// CHECK: nvvm.shfl.sync bfly
+// CHECK-COUNT-4: math.log
+// CHECK-NOT: math.log
+// CHECK: gpu.return
+func.func private @log_sum_exp(%a: memref<128x64xbf16>, %w: memref<2x128x64xbf16>, %l: memref<2x128xf32>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n0, n1, k] : memref<128x64xbf16>, memref<2x128x64xbf16>)
+      outs(fresh logaddexp %l[n0, m] : memref<2x128xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+// A group's value is made before its columns are walked: once a row and group.
+// CHECK: gpu.func @grouped
+// CHECK: %[[G:.*]] = vector.from_elements {{.*}} : vector<2xf32>
+// CHECK: %[[R:.*]] = math.rsqrt %[[G]] : vector<2xf32>
+// CHECK: vector.shuffle %[[R]], %[[R]] [0, 0, 1, 1]
+// CHECK: math.rsqrt
+// CHECK-NOT: math.rsqrt
+// CHECK: gpu.return
+func.func private @grouped(%a: memref<128x64xbf16>, %w: memref<2x128x64xbf16>, %o: memref<128x2x128xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n0, n1, k] : memref<128x64xbf16>, memref<2x128x64xbf16>)
+      outs(%o[m, n0, n1] : memref<128x2x128xbf16>) {
+  ^bb0(%x: f32):
+    %q = arith.mulf %x, %x : f32
+    %g = coda.group_reduce add %q over [n1] : f32
+    %r = math.rsqrt %g : f32
+    %y = arith.mulf %x, %r : f32
+    %z = arith.truncf %y : f32 to bf16
+    coda.yield %z : bf16
+  }
+  return
+}

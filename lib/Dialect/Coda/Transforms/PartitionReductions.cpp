@@ -40,7 +40,7 @@ static TileOpInterface recreate(RewriterBase &rewriter, TileOpInterface op,
   return result;
 }
 
-/// Loads input `input` of `reader` as the sum of the partials `partials`,
+/// Loads input `input` of `reader` as the combination of the partials `partials`,
 /// whose first dim numbers them.
 static void loadPartials(RewriterBase &rewriter, TileOpInterface reader,
                          unsigned input, Value partials,
@@ -60,7 +60,7 @@ static void loadPartials(RewriterBase &rewriter, TileOpInterface reader,
   rewriter.replaceOp(reader, result->getResults());
 }
 
-/// A map that adds the partials up.
+/// A map that combines the partials.
 static Value createFinisher(RewriterBase &rewriter, Location loc,
                             Value partials, CombinerAttrInterface combiner) {
   SmallVector<OpFoldResult> sizes =
@@ -106,21 +106,25 @@ public:
   }
 
   void runOnOperation() override {
-    SmallVector<TileOpInterface> ops;
-    getOperation()->walk([&](TileOpInterface op) {
-      if (!isa<BundleOp>(op->getParentOp()))
-        ops.push_back(op);
-    });
+    // A reader of what was made partial is a new op: look anew each time.
     IRRewriter rewriter(&getContext());
-    for (TileOpInterface op : ops)
-      partition(rewriter, op);
+    while (getOperation()
+               ->walk([&](TileOpInterface op) {
+                 if (isa<BundleOp>(op->getParentOp()) ||
+                     !partition(rewriter, op))
+                   return WalkResult::advance();
+                 return WalkResult::interrupt();
+               })
+               .wasInterrupted()) {
+    }
   }
 
 private:
   /// The one dim of kind n or m that output `o` drops and that has several
   /// granules; none if it keeps to no such form.
   std::optional<unsigned> getPartitionedDim(TileOpInterface op, unsigned o);
-  void partition(RewriterBase &rewriter, TileOpInterface op);
+  /// Makes the whole sums of `op` partial; whether it had any.
+  bool partition(RewriterBase &rewriter, TileOpInterface op);
   void replaceReaders(RewriterBase &rewriter, Value sum, Value partials,
                       CombinerAttrInterface combiner);
 };
@@ -128,7 +132,7 @@ private:
 
 std::optional<unsigned>
 PartitionReductionsPass::getPartitionedDim(TileOpInterface op, unsigned o) {
-  if (!isa_and_nonnull<AddAttr>(op.getCombiner(o)) || !op.getFresh()[o] ||
+  if (!op.getCombiner(o) || !op.getFresh()[o] ||
       op->getNumResults() == 0)
     return std::nullopt;
   AffineMap map = op.getOutputMap(o);
@@ -149,7 +153,7 @@ PartitionReductionsPass::getPartitionedDim(TileOpInterface op, unsigned o) {
   return dropped;
 }
 
-void PartitionReductionsPass::partition(RewriterBase &rewriter,
+bool PartitionReductionsPass::partition(RewriterBase &rewriter,
                                         TileOpInterface op) {
   // All sums over one dim are partitioned together; a second dim would be a
   // second round.
@@ -163,7 +167,7 @@ void PartitionReductionsPass::partition(RewriterBase &rewriter,
     outputs.push_back(o);
   }
   if (!dim)
-    return;
+    return false;
 
   unsigned operand = 0;
   while (!op.getMap(operand).isFunctionOfDim(*dim))
@@ -182,7 +186,7 @@ void PartitionReductionsPass::partition(RewriterBase &rewriter,
   }
   TileOpInterface whole = splitDims(rewriter, op, operand, split);
   if (!whole)
-    return;
+    return false;
 
   // Now *dim counts the granules: the sums keep it, as their first dim.
   rewriter.setInsertionPoint(whole);
@@ -211,35 +215,40 @@ void PartitionReductionsPass::partition(RewriterBase &rewriter,
     ++numPartitioned;
   }
   rewriter.eraseOp(whole);
+  return true;
 }
 
 void PartitionReductionsPass::replaceReaders(RewriterBase &rewriter, Value sum,
                                              Value partials,
                                              CombinerAttrInterface combiner) {
   int64_t count = cast<RankedTensorType>(partials.getType()).getDimSize(0);
-  if (count <= maxPartials) {
-    // A reader is rebuilt for each of its loads, so uses are looked up anew.
-    while (true) {
-      OpOperand *load = nullptr;
-      for (OpOperand &use : sum.getUses()) {
-        auto reader = dyn_cast<TileOpInterface>(use.getOwner());
-        if (!reader)
-          continue;
-        unsigned first = 2 * reader.getNumProducts();
-        unsigned i = use.getOperandNumber();
-        if (i >= first && i < first + reader.getInputs().size() &&
-            !reader.getLoadCombiner(i - first)) {
-          load = &use;
-          break;
-        }
-      }
-      if (!load)
+  auto combines = [&](TileOpInterface reader, unsigned input) {
+    if (input >= reader.getInputs().size() || reader.getLoadCombiner(input))
+      return false;
+    // Who loads each element once loses nothing by combining many.
+    bool loadsOnce = reader.getNumProducts() == 0 &&
+                     reader.getInputMap(input).getNumResults() ==
+                         reader.getNumDomainDims() -
+                             reader.getNumDims(DimKind::p);
+    return count <= maxPartials || loadsOnce;
+  };
+  // A reader is rebuilt for each of its loads, so uses are looked up anew.
+  while (true) {
+    OpOperand *load = nullptr;
+    for (OpOperand &use : sum.getUses()) {
+      auto reader = dyn_cast<TileOpInterface>(use.getOwner());
+      if (reader && combines(reader, use.getOperandNumber() -
+                                         2 * reader.getNumProducts())) {
+        load = &use;
         break;
-      auto reader = cast<TileOpInterface>(load->getOwner());
-      loadPartials(rewriter, reader,
-                   load->getOperandNumber() - 2 * reader.getNumProducts(),
-                   partials, combiner);
+      }
     }
+    if (!load)
+      break;
+    auto reader = cast<TileOpInterface>(load->getOwner());
+    loadPartials(rewriter, reader,
+                 load->getOperandNumber() - 2 * reader.getNumProducts(),
+                 partials, combiner);
   }
   if (sum.use_empty())
     return;

@@ -273,16 +273,17 @@ def BundlePass : InterfacePass<"coda-bundle", "FunctionOpInterface"> {
 
 def PartitionReductionsPass
     : InterfacePass<"coda-partition-reductions", "FunctionOpInterface"> {
-  let summary = "Make row sums partial sums of a fixed granule";
+  let summary = "Make whole reductions partial ones of a fixed granule";
   let description = [{
     NON-NUMERIC-PRESERVING: changes the order of summation.
 
-    A sum over the n dim of a tile op becomes one sum per granule of 128
-    columns, `tensor<P x M x f32>`: a tile then writes its own and none waits
-    for another. The granule is fixed, so a row's bits depend neither on M nor
-    on the tile. Readers that are tile ops add the partials as they load them
-    (`add %s[p, m]`); for other readers, and beyond `max-partials` of them, a
-    map finishes the sum.
+    A fresh reduction over an m or n dim of a tile op, whatever its combiner,
+    becomes one per granule of 128, `tensor<P x M x f32>`: a tile then writes
+    its own and none waits for another. The granule is fixed, so a row's bits
+    depend neither on M nor on the tile. Readers that are tile ops combine the
+    partials as they load them (`add %s[p, m]`). For other readers a map
+    finishes the reduction, and for gemms and maps that load an element more
+    than once beyond `max-partials`.
 
     ```mlir
     %s = coda.gemm acc(%a[m, k] * %b[n, k]) outs(fresh add %s0[m] : tensor<8xf32>) {...}

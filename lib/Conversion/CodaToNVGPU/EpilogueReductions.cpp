@@ -1,0 +1,301 @@
+//===- EpilogueReductions.cpp - Reductions over a tile --------------------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Rows are reduced over the columns that a thread holds, then over the four
+// threads that share a row. Columns are reduced over a thread's rows, the 8
+// lanes of a warp that share a column, and through shared memory over the
+// warps. Groups of `coda.group_reduce` are rows over some columns of the tile.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::coda;
+using namespace mlir::coda_gpu;
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+static constexpr double kLog2E = 1.4426950408889634;
+static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+Value RowCombination::constant(double value) {
+  return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value));
+}
+
+Value RowCombination::combine(Value x, Value y) {
+  return combiner.combine(b, loc, x, y);
+}
+
+void RowCombination::add(unsigned half, Value term) {
+  Row &row = rows[half];
+  if (isLogAddExp())
+    row.terms.push_back(term);
+  else
+    row.value = row.value ? combine(row.value, term) : term;
+}
+
+/// `max`, or 0 where it is infinite, so that what is relative to it is a number.
+Value RowCombination::origin(Value max) {
+  Value finite = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT,
+                                       math::AbsFOp::create(b, loc, max),
+                                       constant(kInfinity));
+  return arith::SelectOp::create(b, loc, finite, max, constant(0));
+}
+
+/// What a sum relative to `max` is worth relative to `to`: an empty one nothing.
+Value RowCombination::rescale(Value max, Value to) {
+  Value difference = arith::SubFOp::create(b, loc, origin(max), origin(to));
+  Value factor = math::Exp2Op::create(
+      b, loc, arith::MulFOp::create(b, loc, difference, constant(kLog2E)));
+  Value empty = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, max,
+                                      constant(-kInfinity));
+  return arith::SelectOp::create(b, loc, empty, constant(0), factor);
+}
+
+void RowCombination::fold() {
+  for (Row &row : rows) {
+    if (row.terms.empty())
+      continue;
+    Value max = row.value;
+    for (Value term : row.terms)
+      max = max ? Value(arith::MaxNumFOp::create(b, loc, max, term)) : term;
+    Value offset = arith::MulFOp::create(b, loc, origin(max),
+                                         constant(-kLog2E));
+    Value sum;
+    if (row.value)
+      sum = arith::MulFOp::create(b, loc, row.sum, rescale(row.value, max));
+    for (Value term : row.terms) {
+      Value power = math::Exp2Op::create(
+          b, loc,
+          math::FmaOp::create(b, loc, term, constant(kLog2E), offset));
+      sum = sum ? Value(arith::AddFOp::create(b, loc, sum, power)) : power;
+    }
+    row.value = max;
+    row.sum = sum;
+    row.terms.clear();
+  }
+}
+
+SmallVector<Value, 2>
+RowCombination::finish(llvm::function_ref<Value(Value, int64_t)> exchange) {
+  fold();
+  SmallVector<Value, 2> results;
+  for (Row &row : rows) {
+    for (int64_t mask : {1, 2}) {
+      Value other = exchange(row.value, mask);
+      if (!isLogAddExp()) {
+        row.value = combine(row.value, other);
+        continue;
+      }
+      Value otherSum = exchange(row.sum, mask);
+      Value max = arith::MaxNumFOp::create(b, loc, row.value, other);
+      row.sum = arith::AddFOp::create(
+          b, loc,
+          arith::MulFOp::create(b, loc, row.sum, rescale(row.value, max)),
+          arith::MulFOp::create(b, loc, otherSum, rescale(other, max)));
+      row.value = max;
+    }
+    if (isLogAddExp())
+      row.value = arith::AddFOp::create(
+          b, loc, origin(row.value), math::LogOp::create(b, loc, row.sum));
+    results.push_back(row.value);
+  }
+  return results;
+}
+
+void EpilogueEmitter::addToRows(RowCombination &rows, Placed placed) {
+  Value value = broadcast(placed, Full);
+  for (int64_t half = 0; half < 2; ++half)
+    for (int64_t one = 0; one < 2; ++one)
+      rows.add(half, element(value, Full, 2 * half + one));
+}
+
+void EpilogueEmitter::reduceRows(const OutputModel &output, unsigned number,
+                                 int64_t point, Placed placed) {
+  if (masksColumns) {
+    Value identity = arith::ConstantOp::create(
+        b, loc, output.combiner.getIdentity(b.getF32Type()));
+    placed = {arith::SelectOp::create(
+                  b, loc, broadcast({columnMask(), Column}, Full),
+                  broadcast(placed, Full), broadcast({identity, None}, Full)),
+              Full};
+  }
+  auto [it, isNew] = rowStates.try_emplace(
+      {number, point}, RowCombination(b, loc, output.combiner));
+  addToRows(it->second, placed);
+}
+
+/// After the last chunk of a group of columns: across the four threads of a
+/// row, one of which writes.
+void EpilogueEmitter::finishRows(const OutputModel &output, unsigned number,
+                                 int64_t point) {
+  auto state = rowStates.find({number, point});
+  SmallVector<Value, 2> sums = state->second.finish(
+      [&](Value value, int64_t mask) { return shuffle(value, mask); });
+  rowStates.erase(state);
+  Value writes = e.equal(quadColumn, e.i32(0));
+  if (masksColumns) {
+    int64_t first = (chunk + 1) * kChunk - output.groupColumns;
+    writes = e.bitAnd(writes, e.lessU(e.add(at.column, e.i32(first)),
+                                      e.numColumns(tile)));
+  }
+  SmallVector<int64_t> u = uCoords(output.uDims, point);
+  e.ifThen(writes, [&] {
+    for (int64_t half = 0; half < 2; ++half) {
+      auto store = [&] {
+        Value pointer = elementPointer(
+            output, e.add(rowOffset(output, threadRow(half)),
+                          columnOffset(output, u, e.i32(0))));
+        Value sum = sums[half];
+        if (!output.fresh)
+          sum = output.combiner.combine(
+              b, loc, LLVM::LoadOp::create(b, loc, b.getF32Type(), pointer),
+              sum);
+        LLVM::StoreOp::create(b, loc, sum, pointer);
+      };
+      if (masksRows)
+        e.ifThen(e.lessU(threadRow(half), e.extent(tile, tile.innerM)), store);
+      else
+        store();
+    }
+  });
+}
+
+/// Evaluates the `coda.group_reduce` ops for the group that begins at the
+/// chunk where the walk is: a value a row, until the next group.
+void EpilogueEmitter::enterGroup() {
+  for (Value value : groupDependent)
+    tileValues.erase(value);
+  int64_t first = chunk;
+  for (Operation &op : tile.op.getBody().front()) {
+    auto group = dyn_cast<GroupReduceOp>(op);
+    if (!group)
+      continue;
+    RowCombination rows(b, loc, group.getCombiner());
+    for (chunk = first; chunk < first + tile.groupColumns / kChunk; ++chunk) {
+      enterChunk();
+      walkChunk([&] { addToRows(rows, evaluate(group.getValue())); });
+      rows.fold();
+    }
+    chunk = first;
+    SmallVector<Value, 2> results = rows.finish(
+        [&](Value value, int64_t mask) { return shuffle(value, mask); });
+    tileValues[group.getResult()] = {pack(results, b.getF32Type(), Row), Row};
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Columns
+//===----------------------------------------------------------------------===//
+
+void EpilogueEmitter::reduceColumns(const OutputModel &output, unsigned number,
+                                    int64_t point, Placed placed) {
+  Value value = broadcast(placed, Full);
+  if (masksRows) {
+    Value identity = arith::ConstantOp::create(
+        b, loc, output.combiner.getIdentity(b.getF32Type()));
+    value = arith::SelectOp::create(b, loc, broadcast({rowMask(), Row}, Full),
+                                    value, broadcast({identity, None}, Full));
+  }
+  // 16 sums a chunk: columns 8 j + 2 l + i are number 2 j + i.
+  SmallVector<Value> &sums = columnSums[{number, point}];
+  for (int64_t one = 0; one < 2; ++one)
+    sums.push_back(output.combiner.combine(b, loc, element(value, Full, one),
+                                           element(value, Full, 2 + one)));
+}
+
+/// After the last piece of a chunk: over the 8 lanes that hold the same
+/// columns, each of which ends with one 8-column block; then to the scratch.
+void EpilogueEmitter::finishColumnChunk() {
+  int64_t scratch = 0;
+  for (auto [number, output] : llvm::enumerate(tile.outputs)) {
+    if (output.reduce != ReduceKind::Columns)
+      continue;
+    for (int64_t point = 0; point < output.points; ++point, ++scratch) {
+      SmallVector<Value> sums = columnSums[{number, point}];
+      columnSums.erase({number, point});
+      for (int64_t bit : {16, 8, 4}) {
+        Value upper =
+            e.equal(e.bitAnd(e.lane, e.i32(bit)), e.i32(bit));
+        size_t half = sums.size() / 2;
+        SmallVector<Value> next;
+        for (size_t i = 0; i < half; ++i) {
+          Value keep = e.select(upper, sums[i + half], sums[i]);
+          Value send = e.select(upper, sums[i], sums[i + half]);
+          next.push_back(output.combiner.combine(b, loc, keep,
+                                                 shuffle(send, bit)));
+        }
+        sums = next;
+      }
+      Value both = vector::FromElementsOp::create(
+          b, loc, VectorType::get({2}, b.getF32Type()), sums);
+      Value warp = e.add(e.mul(e.consumer, e.i32(4)), e.warp);
+      int64_t begin = e.schedule.getStages() * e.stageBytes +
+                      2 * e.schedule.getStaging() * kStagingBytes +
+                      scratch * kConsumerWarps * points * 4;
+      Value offset = e.add(e.add(e.i32(begin + chunk * kChunk * 4),
+                                 e.mul(warp, e.i32(points * 4))),
+                           e.mul(e.lane, e.i32(8)));
+      LLVM::StoreOp::create(b, loc, both, e.sharedPointer(offset));
+    }
+  }
+}
+
+/// After the last chunk: across the 8 warps; a thread writes a column.
+void EpilogueEmitter::finishColumns() {
+  if (!tile.hasColumnReduction())
+    return;
+  e.consumersBarrier();
+  Value thread = e.add(e.mul(e.consumer, e.i32(128)), e.warpgroupThread);
+  Value column = e.add(at.column, thread);
+  Value writes = e.bitAnd(e.lessU(thread, e.i32(points)),
+                          e.lessU(column, e.numColumns(tile)));
+  e.ifThen(writes, [&] {
+    SmallVector<Value> coords = e.chunkCoords(tile, at, column);
+    loadAtCoords = coords;
+    int64_t scratch = 0;
+    for (const OutputModel &output : tile.outputs) {
+      if (output.reduce != ReduceKind::Columns)
+        continue;
+      for (int64_t point = 0; point < output.points; ++point, ++scratch) {
+        int64_t begin = e.schedule.getStages() * e.stageBytes +
+                        2 * e.schedule.getStaging() * kStagingBytes +
+                        scratch * kConsumerWarps * points * 4;
+        Value base = e.sharedPointer(
+            e.add(e.i32(begin), e.mul(thread, e.i32(4))));
+        Value sum;
+        for (int64_t warp = 0; warp < kConsumerWarps; ++warp) {
+          Value part = LLVM::LoadOp::create(
+              b, loc, b.getF32Type(), e.offsetPointer(base, warp * points * 4));
+          sum = sum ? output.combiner.combine(b, loc, sum, part) : part;
+        }
+        Value pointer = elementPointer(
+            output, e.add(rowOffset(output, e.i32(0)),
+                          columnOffset(output, uCoords(output.uDims, point),
+                                       coords[tile.innerN])));
+        if (!output.fresh)
+          sum = output.combiner.combine(
+              b, loc, LLVM::LoadOp::create(b, loc, b.getF32Type(), pointer),
+              sum);
+        LLVM::StoreOp::create(b, loc, sum, pointer);
+      }
+    }
+  });
+  // The scratch is written again in the next tile.
+  e.consumersBarrier();
+}
