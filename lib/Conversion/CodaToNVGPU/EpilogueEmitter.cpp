@@ -37,16 +37,18 @@ static int64_t lanesOf(int level) {
 }
 
 EpilogueEmitter::EpilogueEmitter(KernelEmitter &emitter, const TileModel &tile,
-                                 const TileCoords &at)
+                                 const TileCoords &at, int64_t fragment)
     : e(emitter), b(emitter.b), loc(emitter.loc), tile(tile), at(at),
-      points(getTilePoints(tile, emitter.schedule)), chunks(points / kChunk) {
+      fragment(fragment), points(getTilePoints(tile, emitter.schedule)),
+      chunks(points / kChunk) {
   int64_t rows = tile.dims[tile.innerM].extent;
-  masksRows = ShapedType::isDynamic(rows) || rows % kTileRows != 0;
+  masksRows = ShapedType::isDynamic(rows) || rows % getTileRows(e.schedule) != 0;
   int64_t columns = tile.getColumns();
   masksColumns = ShapedType::isDynamic(columns) || columns % points != 0;
 
   Value quad = e.divU(e.lane, e.i32(4)), inQuad = e.remU(e.lane, e.i32(4));
-  row0 = e.add(at.coords[tile.innerM], e.mul(e.consumer, e.i32(kChunk)));
+  row0 = e.add(at.coords[tile.innerM],
+               e.mul(e.rowBlock(e.i32(fragment)), e.i32(kChunk)));
   quadRow = e.add(e.mul(e.warp, e.i32(16)), quad);
   quadColumn = e.mul(inQuad, e.i32(2));
 
@@ -85,8 +87,8 @@ EpilogueEmitter::EpilogueEmitter(KernelEmitter &emitter, const TileModel &tile,
         groupDependent.push_back(result);
       }
   stagingBase = e.add(
-      e.i32(e.schedule.getStages() * e.stageBytes),
-      e.mul(e.consumer, e.i32(e.schedule.getStaging() * kStagingBytes)));
+      e.i32(getStagingOffset(e.kernel, e.schedule)),
+      e.mul(e.consumer, e.i32(e.schedule.getStaging() * kBoxBytes)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -255,8 +257,8 @@ void EpilogueEmitter::loadRows() {
 EpilogueEmitter::Placed EpilogueEmitter::loadInput(unsigned number,
                                                    int64_t point) {
   const InputModel &input = tile.inputs[number];
-  if (input.path == LoadPath::Ring)
-    return {loadRing(number, point), Full};
+  if (input.path == LoadPath::Prefetched)
+    return {loadPrefetched(number, point), Full};
   SmallVector<int64_t> u = uCoords(input.uDims, point);
   if (input.combiner)
     return loadCombining(input, u);
@@ -400,37 +402,53 @@ EpilogueEmitter::loadCombining(const InputModel &input, ArrayRef<int64_t> u) {
   return {pack(elements, type, level), level};
 }
 
-/// Waits until loaded tiles up to the one in stage `stageNumber` are there.
-void EpilogueEmitter::enterRingStage(int64_t stageNumber) {
-  while (ringStage < stageNumber) {
-    if (ringStage >= 0)
-      ring = e.advance(ring);
-    ++ringStage;
-    e.waitFull(ring);
-    ringStages.push_back(ring);
-    Value base = e.add(e.mul(ring.stage, e.i32(e.stageBytes)),
-                       e.mul(e.consumer, e.i32(kStagingBytes)));
-    SmallVector<Value> pointers;
+/// Waits until the loaded tiles of the chunks up to the current one are there.
+void EpilogueEmitter::awaitPrefetched() {
+  while (static_cast<int64_t>(prefetched.size()) <= chunk) {
+    RingPosition at = prefetched.empty()
+                          ? prefetchStart
+                          : e.advancePrefetch(prefetched.back().at);
+    e.waitPrefetchFull(at);
+    Value base = e.prefetchBase(at);
+    PrefetchedChunk loaded{at, {}};
     for (Value offset : swizzled)
-      pointers.push_back(e.sharedPointer(e.add(base, offset)));
-    ringPointers.push_back(std::move(pointers));
+      loaded.pointers.push_back(e.sharedPointer(e.add(base, offset)));
+    for (auto &half : swizzled32)
+      for (Value offset : half)
+        loaded.pointers.push_back(e.sharedPointer(e.add(base, offset)));
+    prefetched.push_back(std::move(loaded));
   }
 }
 
-/// One block of a loaded tile, from the ring; a piece is read at once.
-Value EpilogueEmitter::loadRing(unsigned number, int64_t point) {
-  int64_t box = 0;
+/// One block of a loaded tile; a piece of 16-bit elements is read at once.
+Value EpilogueEmitter::loadPrefetched(unsigned number, int64_t point) {
+  auto widthOf = [&](unsigned input) -> int64_t {
+    return tile.inputs[input].element.getIntOrFloatBitWidth() / 16;
+  };
+  int64_t box = point * widthOf(number);
   for (unsigned i = 0; i < number; ++i)
-    if (tile.inputs[i].path == LoadPath::Ring)
-      box += tile.inputs[i].points;
-  box += point + chunk * tile.getAuxBoxesPerChunk();
-  int64_t perStage = e.stageBytes / kAuxBoxBytes;
-  int64_t stageNumber = box / perStage;
-  enterRingStage(stageNumber);
-  SmallVector<Value> &words = ringWords[box];
+    if (tile.inputs[i].path == LoadPath::Prefetched)
+      box += tile.inputs[i].points * widthOf(i);
+  awaitPrefetched();
+  ArrayRef<Value> pointers = prefetched[chunk].pointers;
+  Type element = tile.inputs[number].element;
+  if (widthOf(number) == 2) {
+    // Two boxes of 32 columns; the rows of a thread are 8 apart.
+    SmallVector<Value> elements;
+    for (int64_t half = 0; half < 2; ++half) {
+      Value both = LLVM::LoadOp::create(
+          b, loc, VectorType::get({2}, element),
+          e.offsetPointer(
+              pointers[kPiecesPerChunk + 2 * (piece % 2) + block],
+              (box + piece / 2) * kBoxBytes + half * 8 * 128));
+      for (int64_t i = 0; i < 2; ++i)
+        elements.push_back(vector::ExtractOp::create(b, loc, both, i));
+    }
+    return pack(elements, element, Full);
+  }
+  SmallVector<Value> &words = prefetchedWords[box];
   if (words.empty()) {
-    Value pointer = e.offsetPointer(ringPointers[stageNumber][piece],
-                                    box % perStage * kAuxBoxBytes);
+    Value pointer = e.offsetPointer(pointers[piece], box * kBoxBytes);
     Type i32 = b.getI32Type();
     Type four = LLVM::LLVMStructType::getLiteral(b.getContext(),
                                                  {i32, i32, i32, i32});
@@ -444,8 +462,8 @@ Value EpilogueEmitter::loadRing(unsigned number, int64_t point) {
   Value packed = vector::FromElementsOp::create(
       b, loc, VectorType::get({2}, b.getI32Type()),
       ArrayRef(words).slice(2 * block, 2));
-  return vector::BitCastOp::create(
-      b, loc, VectorType::get({4}, tile.inputs[number].element), packed);
+  return vector::BitCastOp::create(b, loc, VectorType::get({4}, element),
+                                   packed);
 }
 
 //===----------------------------------------------------------------------===//
@@ -565,7 +583,7 @@ void EpilogueEmitter::enterChunk() {
 /// Runs `body` for each block of the chunk.
 void EpilogueEmitter::walkChunk(llvm::function_ref<void()> body) {
   for (piece = 0; piece < kPiecesPerChunk; ++piece) {
-    ringWords.clear();
+    prefetchedWords.clear();
     for (block = 0; block < 2; ++block) {
       blockValues.clear();
       body();
@@ -576,16 +594,16 @@ void EpilogueEmitter::walkChunk(llvm::function_ref<void()> body) {
 RingPosition EpilogueEmitter::run(ArrayRef<Value> threadAccumulators,
                                   RingPosition start) {
   accumulators = threadAccumulators;
-  ring = start;
+  prefetchStart = start;
   for (chunk = 0; chunk < chunks; ++chunk) {
     if (tile.groupColumns && chunk * kChunk % tile.groupColumns == 0)
       enterGroup();
     enterChunk();
     acquireStaging();
     walkChunk([&] { evaluateBlock(); });
-    // A loaded tile that no output reads passes through the ring all the same.
-    if (int64_t boxes = tile.getAuxBoxesPerChunk())
-      enterRingStage(((chunk + 1) * boxes - 1) / (e.stageBytes / kAuxBoxBytes));
+    // Tiles that no output reads are loaded all the same.
+    if (tile.getPrefetchedPerChunk())
+      awaitPrefetched();
     for (auto &[key, rows] : rowStates)
       rows.fold();
     for (auto [number, output] : llvm::enumerate(tile.outputs))
@@ -597,7 +615,5 @@ RingPosition EpilogueEmitter::run(ArrayRef<Value> threadAccumulators,
     commitChunk();
   }
   finishColumns();
-  if (ringStage >= 0)
-    ring = e.advance(ring);
-  return ring;
+  return prefetched.empty() ? start : e.advancePrefetch(prefetched.back().at);
 }

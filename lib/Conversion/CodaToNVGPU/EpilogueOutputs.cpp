@@ -72,7 +72,7 @@ void EpilogueEmitter::acquireStaging() {
   slot = chunk % slots;
   stagingPointers.clear();
   Value base = e.add(
-      stagingBase, e.i32(slot * tile.getStagingPerChunk() * kStagingBytes));
+      stagingBase, e.i32(slot * tile.getStagingPerChunk() * kBoxBytes));
   for (Value offset : swizzled)
     stagingPointers.push_back(e.sharedPointer(e.add(base, offset)));
   for (auto &half : swizzled32)
@@ -92,7 +92,7 @@ void EpilogueEmitter::stage(Value value, Type type, int64_t buffer) {
     if (block == 0)
       return;
     NVVM::StMatrixOp::create(
-        b, loc, e.offsetPointer(stagingPointers[piece], buffer * kStagingBytes),
+        b, loc, e.offsetPointer(stagingPointers[piece], buffer * kBoxBytes),
         sources, NVVM::MMALayout::row,
         NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8),
         NVVM::LdStMatrixEltType::B16);
@@ -105,7 +105,7 @@ void EpilogueEmitter::stage(Value value, Type type, int64_t buffer) {
         b, loc, value, value, ArrayRef<int64_t>{2 * half, 2 * half + 1});
     Value pointer = e.offsetPointer(
         stagingPointers[kPiecesPerChunk + 2 * (piece % 2) + block],
-        (buffer + piece / 2) * kStagingBytes + half * 8 * 128);
+        (buffer + piece / 2) * kBoxBytes + half * 8 * 128);
     LLVM::StoreOp::create(b, loc, both, pointer);
   }
 }
@@ -153,18 +153,18 @@ void EpilogueEmitter::storeBlock(const OutputModel &output, unsigned number,
   stage(value, output.element, buffer);
 }
 
-/// After the last piece of a chunk: stores go out, stages of the ring whose
-/// boxes have all been read go back.
+/// After the last piece of a chunk: stores go out, the buffers of loaded tiles
+/// go back.
 void EpilogueEmitter::commitChunk() {
   int64_t perChunk = tile.getStagingPerChunk();
-  int64_t boxes = tile.getAuxBoxesPerChunk();
+  bool loads = tile.getPrefetchedPerChunk() != 0;
   if (perChunk) {
     NVVM::FenceProxyOp::create(
         b, loc, NVVM::ProxyKind::async_shared,
         NVVM::SharedSpaceAttr::get(b.getContext(),
                                    NVVM::SharedSpace::shared_cta));
   }
-  if (perChunk || boxes)
+  if (perChunk || loads)
     e.warpgroupBarrier();
   if (perChunk)
     e.ifThen(e.isLeader, [&] {
@@ -187,7 +187,7 @@ void EpilogueEmitter::commitChunk() {
                 e.boxOf(output, tile.innerM, kChunk, kChunk / parts);
             nvgpu::TmaAsyncStoreOp::create(
                 b, loc,
-                e.view(e.add(stagingBase, e.i32(buffer * kStagingBytes)), box,
+                e.view(e.add(stagingBase, e.i32(buffer * kBoxBytes)), box,
                        output.element),
                 e.tensorMap(output, box), e.tensorCoords(output, there),
                 Value());
@@ -197,12 +197,6 @@ void EpilogueEmitter::commitChunk() {
       }
       NVVM::CpAsyncBulkCommitGroupOp::create(b, loc);
     });
-  if (boxes) {
-    int64_t perStage = e.stageBytes / kAuxBoxBytes;
-    int64_t read = (chunk + 1) * boxes, all = chunks * boxes;
-    int64_t stages = read == all ? (all + perStage - 1) / perStage
-                                 : read / perStage;
-    for (; ringReleased < stages; ++ringReleased)
-      e.release(ringStages[ringReleased].stage);
-  }
+  if (loads)
+    e.releasePrefetched(prefetched[chunk].at);
 }

@@ -222,6 +222,9 @@ void EpilogueEmitter::reduceColumns(const OutputModel &output, unsigned number,
 /// After the last piece of a chunk: over the 8 lanes that hold the same
 /// columns, each of which ends with one 8-column block; then to the scratch.
 void EpilogueEmitter::finishColumnChunk() {
+  // A strip is the 16 rows of a warp: of the tile's 8.
+  Value strips =
+      e.schedule.getPingpong() ? e.i32(fragment) : e.consumer;
   int64_t scratch = 0;
   for (auto [number, output] : llvm::enumerate(tile.outputs)) {
     if (output.reduce != ReduceKind::Columns)
@@ -244,58 +247,80 @@ void EpilogueEmitter::finishColumnChunk() {
       }
       Value both = vector::FromElementsOp::create(
           b, loc, VectorType::get({2}, b.getF32Type()), sums);
-      Value warp = e.add(e.mul(e.consumer, e.i32(4)), e.warp);
-      int64_t begin = e.schedule.getStages() * e.stageBytes +
-                      2 * e.schedule.getStaging() * kStagingBytes +
-                      scratch * kConsumerWarps * points * 4;
-      Value offset = e.add(e.add(e.i32(begin + chunk * kChunk * 4),
-                                 e.mul(warp, e.i32(points * 4))),
-                           e.mul(e.lane, e.i32(8)));
+      Value strip = e.add(e.mul(strips, e.i32(4)), e.warp);
+      Value offset =
+          e.add(e.add(scratchBase(scratch), e.i32(chunk * kChunk * 4)),
+                e.add(e.mul(strip, e.i32(points * 4)),
+                      e.mul(e.lane, e.i32(8))));
       LLVM::StoreOp::create(b, loc, both, e.sharedPointer(offset));
     }
   }
 }
 
-/// After the last chunk: across the 8 warps; a thread writes a column.
+/// Where the scratch of a column reduction begins; one float a strip and column.
+Value EpilogueEmitter::scratchBase(int64_t number) {
+  int64_t bytes = kReducedRows / 16 * points * 4;
+  Value base = e.i32(getScratchOffset(e.kernel, e.schedule) + number * bytes);
+  if (!e.schedule.getPingpong())
+    return base;
+  int64_t all = (getSharedMemoryBytes(e.kernel, e.schedule) -
+                 getScratchOffset(e.kernel, e.schedule)) /
+                kConsumers;
+  return e.add(base, e.mul(e.consumer, e.i32(all)));
+}
+
+/// After the last chunk of a tile's last fragment: across its strips. A thread
+/// writes one column, or two.
 void EpilogueEmitter::finishColumns() {
-  if (!tile.hasColumnReduction())
+  if (!tile.hasColumnReduction() ||
+      fragment + 1 != getFragments(e.schedule))
     return;
-  e.consumersBarrier();
-  Value thread = e.add(e.mul(e.consumer, e.i32(128)), e.warpgroupThread);
-  Value column = e.add(at.column, thread);
-  Value writes = e.bitAnd(e.lessU(thread, e.i32(points)),
-                          e.lessU(column, e.numColumns(tile)));
-  e.ifThen(writes, [&] {
-    SmallVector<Value> coords = e.chunkCoords(tile, at, column);
-    loadAtCoords = coords;
-    int64_t scratch = 0;
-    for (const OutputModel &output : tile.outputs) {
-      if (output.reduce != ReduceKind::Columns)
-        continue;
-      for (int64_t point = 0; point < output.points; ++point, ++scratch) {
-        int64_t begin = e.schedule.getStages() * e.stageBytes +
-                        2 * e.schedule.getStaging() * kStagingBytes +
-                        scratch * kConsumerWarps * points * 4;
-        Value base = e.sharedPointer(
-            e.add(e.i32(begin), e.mul(thread, e.i32(4))));
-        Value sum;
-        for (int64_t warp = 0; warp < kConsumerWarps; ++warp) {
-          Value part = LLVM::LoadOp::create(
-              b, loc, b.getF32Type(), e.offsetPointer(base, warp * points * 4));
-          sum = sum ? output.combiner.combine(b, loc, sum, part) : part;
-        }
-        Value pointer = elementPointer(
-            output, e.add(rowOffset(output, e.i32(0)),
-                          columnOffset(output, uCoords(output.uDims, point),
-                                       coords[tile.innerN])));
-        if (!output.fresh)
-          sum = output.combiner.combine(
-              b, loc, LLVM::LoadOp::create(b, loc, b.getF32Type(), pointer),
-              sum);
-        LLVM::StoreOp::create(b, loc, sum, pointer);
-      }
-    }
-  });
+  bool alone = e.schedule.getPingpong();
+  auto barrier = [&] {
+    if (alone)
+      e.warpgroupBarrier();
+    else
+      e.consumersBarrier();
+  };
+  barrier();
+  int64_t threads = alone ? 128 : kConsumers * 128;
+  for (int64_t first = 0; first < points; first += threads) {
+    Value thread = e.add(e.warpgroupThread, e.i32(first));
+    if (!alone)
+      thread = e.add(thread, e.mul(e.consumer, e.i32(128)));
+    Value column = e.add(at.column, thread);
+    Value writes = e.bitAnd(e.lessU(thread, e.i32(points)),
+                            e.lessU(column, e.numColumns(tile)));
+    e.ifThen(writes, [&] { finishColumn(thread, column); });
+  }
   // The scratch is written again in the next tile.
-  e.consumersBarrier();
+  barrier();
+}
+
+void EpilogueEmitter::finishColumn(Value thread, Value column) {
+  SmallVector<Value> coords = e.chunkCoords(tile, at, column);
+  loadAtCoords = coords;
+  int64_t scratch = 0;
+  for (const OutputModel &output : tile.outputs) {
+    if (output.reduce != ReduceKind::Columns)
+      continue;
+    for (int64_t point = 0; point < output.points; ++point, ++scratch) {
+      Value base = e.sharedPointer(
+          e.add(scratchBase(scratch), e.mul(thread, e.i32(4))));
+      Value sum;
+      for (int64_t strip = 0; strip < kReducedRows / 16; ++strip) {
+        Value part = LLVM::LoadOp::create(
+            b, loc, b.getF32Type(), e.offsetPointer(base, strip * points * 4));
+        sum = sum ? output.combiner.combine(b, loc, sum, part) : part;
+      }
+      Value pointer = elementPointer(
+          output, e.add(rowOffset(output, e.i32(0)),
+                        columnOffset(output, uCoords(output.uDims, point),
+                                     coords[tile.innerN])));
+      if (!output.fresh)
+        sum = output.combiner.combine(
+            b, loc, LLVM::LoadOp::create(b, loc, b.getF32Type(), pointer), sum);
+      LLVM::StoreOp::create(b, loc, sum, pointer);
+    }
+  }
 }

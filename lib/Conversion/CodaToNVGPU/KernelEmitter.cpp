@@ -1,4 +1,4 @@
-//===- KernelEmitter.cpp - Roles, ring and main loop of a kernel ----------===//
+//===- KernelEmitter.cpp - What all roles of a kernel share ---------------===//
 //
 // Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -94,12 +94,12 @@ static Attribute workgroupSpace(MLIRContext *context) {
   return gpu::AddressSpaceAttr::get(context, gpu::AddressSpace::Workgroup);
 }
 
-static MemRefType sharedType(ArrayRef<int64_t> shape, Type element) {
+MemRefType coda_gpu::sharedType(ArrayRef<int64_t> shape, Type element) {
   return MemRefType::get(shape, element, MemRefLayoutAttrInterface(),
                          workgroupSpace(element.getContext()));
 }
 
-static Type tensorMapType(ArrayRef<int64_t> box, Type element) {
+Type coda_gpu::tensorMapType(ArrayRef<int64_t> box, Type element) {
   return nvgpu::TensorMapDescriptorType::get(
       element.getContext(), sharedType(box, element),
       nvgpu::TensorMapSwizzleKind::SWIZZLE_128B,
@@ -210,14 +210,22 @@ Value KernelEmitter::offsetPointer(Value pointer, int64_t bytes) {
 //===----------------------------------------------------------------------===//
 
 RingPosition KernelEmitter::advance(RingPosition at) {
+  return advance(at, schedule.getStages());
+}
+
+RingPosition KernelEmitter::advance(RingPosition at, int64_t depth) {
   Value next = add(at.stage, i32(1));
-  Value wraps = equal(next, i32(schedule.getStages()));
+  Value wraps = equal(next, i32(depth));
   return {select(wraps, i32(0), next),
           select(wraps, bitXor(at.parity, i1(true)), at.parity)};
 }
 
-/// Time limit of one try of a barrier wait, in ns; the wait repeats.
-static constexpr int64_t kWaitTicks = 10000000;
+/// The position `stages` further on.
+RingPosition KernelEmitter::advance(RingPosition at, Value stages) {
+  Value sum = add(at.stage, stages), size = i32(schedule.getStages());
+  Value odd = equal(bitAnd(divU(sum, size), i32(1)), i32(1));
+  return {remU(sum, size), bitXor(at.parity, odd)};
+}
 
 void KernelEmitter::waitFull(RingPosition at) {
   nvgpu::MBarrierTryWaitParityOp::create(b, loc, full, at.parity,
@@ -237,6 +245,36 @@ void KernelEmitter::release(Value stage) {
   });
 }
 
+RingPosition KernelEmitter::advancePrefetch(RingPosition at) {
+  return advance(at, schedule.getPrefetch());
+}
+
+/// The barrier of a position in this consumer's ring of loaded tiles.
+Value KernelEmitter::prefetchBarrier(RingPosition at) {
+  return toIndex(
+      add(mul(consumer, i32(schedule.getPrefetch())), at.stage));
+}
+
+Value KernelEmitter::prefetchBase(RingPosition at) {
+  Value number = add(mul(consumer, i32(schedule.getPrefetch())), at.stage);
+  return add(i32(getPrefetchOffset(kernel, schedule)),
+             mul(number, i32(getPrefetchBytes(kernel))));
+}
+
+void KernelEmitter::waitPrefetchFull(RingPosition at) {
+  nvgpu::MBarrierTryWaitParityOp::create(b, loc, prefetchFull, at.parity,
+                                         index(kWaitTicks),
+                                         prefetchBarrier(at));
+}
+
+void KernelEmitter::releasePrefetched(RingPosition at) {
+  ifThen(isLeader, [&] {
+    nvgpu::MBarrierArriveOp::create(
+        b, loc, nvgpu::MBarrierTokenType::get(b.getContext()), prefetchEmpty,
+        prefetchBarrier(at));
+  });
+}
+
 void KernelEmitter::warpgroupBarrier() {
   NVVM::BarrierOp::create(b, loc, Type(), add(consumer, i32(1)), i32(128),
                           NVVM::BarrierReductionAttr(), Value());
@@ -252,7 +290,7 @@ void KernelEmitter::consumersBarrier() {
 //===----------------------------------------------------------------------===//
 
 Value KernelEmitter::numRowTiles(const TileModel &tile) {
-  Value tiles = ceilDivU(extent(tile, tile.innerM), kTileRows);
+  Value tiles = ceilDivU(extent(tile, tile.innerM), getTileRows(schedule));
   for (unsigned d : tile.outerM)
     tiles = mul(tiles, extent(tile, d));
   return tiles;
@@ -295,7 +333,7 @@ TileCoords KernelEmitter::tileCoords(const TileModel &tile, Value number) {
   at.coords.assign(tile.dims.size(), Value());
   Value inner = rowTile;
   if (!tile.outerM.empty()) {
-    Value innerTiles = ceilDivU(extent(tile, tile.innerM), kTileRows);
+    Value innerTiles = ceilDivU(extent(tile, tile.innerM), getTileRows(schedule));
     inner = remU(rowTile, innerTiles);
     Value outer = divU(rowTile, innerTiles);
     for (unsigned i = tile.outerM.size(); i-- > 0;) {
@@ -308,7 +346,7 @@ TileCoords KernelEmitter::tileCoords(const TileModel &tile, Value number) {
       outer = divU(outer, extent(tile, d));
     }
   }
-  at.coords[tile.innerM] = mul(inner, i32(kTileRows));
+  at.coords[tile.innerM] = mul(inner, i32(getTileRows(schedule)));
   return at;
 }
 
@@ -360,314 +398,42 @@ void KernelEmitter::setBlockCoords(const TileModel &tile, const Phase &phase,
 }
 
 //===----------------------------------------------------------------------===//
-// Loads
-//===----------------------------------------------------------------------===//
-
-SmallVector<int64_t> KernelEmitter::boxOf(const OperandModel &operand,
-                                          unsigned dim, int64_t rows,
-                                          int64_t inner) {
-  SmallVector<int64_t> box(operand.dims.size(), 1);
-  int position = operand.find(dim);
-  if (position >= 0)
-    box[position] = rows;
-  box.back() = inner;
-  return box;
-}
-
-/// Coordinates in the order of the hardware: innermost first.
-SmallVector<Value> KernelEmitter::tensorCoords(const OperandModel &operand,
-                                               ArrayRef<Value> coords) {
-  SmallVector<Value> result;
-  for (unsigned d : llvm::reverse(operand.dims))
-    result.push_back(toIndex(coords[d]));
-  return result;
-}
-
-void KernelEmitter::load(const OperandModel &operand, ArrayRef<int64_t> box,
-                         ArrayRef<Value> coords, RingPosition at,
-                         Value byteOffset) {
-  Value map = tensorMap(operand, box);
-  nvgpu::TmaAsyncLoadOp::create(
-      b, loc, view(byteOffset, box, operand.element), full, map,
-      tensorCoords(operand, coords), toIndex(at.stage),
-      /*multicastMask=*/Value(), /*predicate=*/Value());
-}
-
-/// Issues the loads of one k block: the left factor's 128 rows, then per
-/// accumulator slice the right factor's rows.
-void KernelEmitter::loadBlock(const TileModel &tile, const Phase &phase,
-                              const TileCoords &tileAt, Value block,
-                              RingPosition at) {
-  int64_t points = getTilePoints(tile, schedule);
-  Value base = mul(at.stage, i32(stageBytes));
-  SmallVector<Value> coords = chunkCoords(tile, tileAt, tileAt.column);
-  setBlockCoords(tile, phase, block, coords);
-  for (unsigned d : tile.uDims)
-    coords[d] = i32(0);
-
-  if (phase.lhsKMajor) {
-    load(phase.lhs, boxOf(phase.lhs, tile.innerM, kTileRows, kBlockK), coords,
-         at, base);
-  } else {
-    for (int64_t half = 0; half < 2; ++half) {
-      SmallVector<Value> there = coords;
-      there[tile.innerM] = add(coords[tile.innerM], i32(half * kChunk));
-      load(phase.lhs, boxOf(phase.lhs, phase.k.back(), kBlockK, kChunk), there,
-           at, add(base, i32(half * kChunk * kBlockK * 2)));
-    }
-  }
-
-  int64_t offset = kTileRows * kBlockK * 2;
-  for (const ColumnGroup &group : tile.groups) {
-    const OperandModel &rhs = phase.rhs[group.accumulator];
-    SmallVector<Value> there = coords;
-    for (unsigned d : tile.uDims)
-      there[d] = i32(group.u[d]);
-    // One box for all points where they lie in one run of rows, else one per
-    // 64 columns.
-    int64_t inner = tile.dims[tile.innerN].extent;
-    bool oneBox = phase.rhsKMajor && tile.outerN.empty();
-    SmallVector<int64_t> box = boxOf(rhs, tile.innerN, points, kBlockK);
-    if (phase.rhsKMajor && !tile.outerN.empty()) {
-      unsigned outer = tile.outerN.back();
-      int outerAt = rhs.find(outer), innerAt = rhs.find(tile.innerN);
-      int64_t outerExtent = tile.dims[outer].extent;
-      if (points <= inner && inner % points == 0) {
-        oneBox = true;
-      } else if (points % inner == 0 && outerAt < innerAt &&
-                 (tile.outerN.size() == 1 ||
-                  outerExtent % (points / inner) == 0)) {
-        oneBox = true;
-        box[innerAt] = inner;
-        box[outerAt] = points / inner;
-      }
-    }
-    if (oneBox) {
-      load(rhs, box, there, at, add(base, i32(offset)));
-      offset += points * kBlockK * 2;
-      continue;
-    }
-    for (int64_t chunk = 0; chunk < points / kChunk; ++chunk) {
-      SmallVector<Value> chunkAt = chunkCoords(
-          tile, tileAt, add(tileAt.column, i32(chunk * kChunk)));
-      for (unsigned d : tile.outerN)
-        there[d] = chunkAt[d];
-      there[tile.innerN] = chunkAt[tile.innerN];
-      SmallVector<int64_t> chunkBox =
-          phase.rhsKMajor ? boxOf(rhs, tile.innerN, kChunk, kBlockK)
-                          : boxOf(rhs, phase.k.back(), kBlockK, kChunk);
-      load(rhs, chunkBox, there, at, add(base, i32(offset)));
-      offset += kChunk * kBlockK * 2;
-    }
-  }
-}
-
-RingPosition KernelEmitter::produceTile(const TileModel &tile, Value number,
-                                        RingPosition at) {
-  TileCoords tileAt = tileCoords(tile, number);
-  int64_t points = getTilePoints(tile, schedule);
-  int64_t blockBytes =
-      (kTileRows + points * tile.getNumGroups()) * kBlockK * 2;
-  for (const Phase &phase : tile.phases) {
-    auto loop = scf::ForOp::create(b, loc, i32(0), numBlocks(tile, phase),
-                                   i32(1), ValueRange{at.stage, at.parity});
-    {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(loop.getBody());
-      RingPosition here{loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
-      waitEmpty(here);
-      nvgpu::MBarrierArriveExpectTxOp::create(
-          b, loc, full, index(blockBytes), toIndex(here.stage), Value());
-      loadBlock(tile, phase, tileAt, loop.getInductionVar(), here);
-      RingPosition next = advance(here);
-      scf::YieldOp::create(b, loc, ValueRange{next.stage, next.parity});
-    }
-    at = {loop.getResult(0), loop.getResult(1)};
-  }
-
-  // Loaded tiles follow in the order in which the region consumes them.
-  struct Box {
-    const InputModel *input;
-    int64_t point, chunk;
-  };
-  SmallVector<Box> boxes;
-  for (int64_t chunk = 0; chunk < points / kChunk; ++chunk)
-    for (const InputModel &input : tile.inputs)
-      if (input.path == LoadPath::Ring)
-        for (int64_t point = 0; point < input.points; ++point)
-          boxes.push_back({&input, point, chunk});
-  size_t perStage = stageBytes / kAuxBoxBytes;
-  for (ArrayRef<Box> rest = boxes; !rest.empty();
-       rest = rest.drop_front(std::min(perStage, rest.size()))) {
-    ArrayRef<Box> now = rest.take_front(perStage);
-    waitEmpty(at);
-    nvgpu::MBarrierArriveExpectTxOp::create(b, loc, full,
-                                            index(now.size() * kAuxBoxBytes),
-                                            toIndex(at.stage), Value());
-    Value base = mul(at.stage, i32(stageBytes));
-    for (auto [i, box] : llvm::enumerate(now)) {
-      SmallVector<Value> coords = chunkCoords(
-          tile, tileAt, add(tileAt.column, i32(box.chunk * kChunk)));
-      int64_t restPoint = box.point;
-      for (unsigned d : llvm::reverse(box.input->uDims)) {
-        coords[d] = i32(restPoint % tile.dims[d].extent);
-        restPoint /= tile.dims[d].extent;
-      }
-      load(*box.input, boxOf(*box.input, tile.innerM, kTileRows, kChunk),
-           coords, at, add(base, i32(i * kAuxBoxBytes)));
-    }
-    at = advance(at);
-  }
-  return at;
-}
-
-//===----------------------------------------------------------------------===//
-// The main loop of the consumers
-//===----------------------------------------------------------------------===//
-
-Value KernelEmitter::multiplyBlock(const TileModel &tile, const Phase &phase,
-                                   RingPosition at, Value accumulator,
-                                   bool first) {
-  int64_t points = getTilePoints(tile, schedule);
-  int64_t columns = points * tile.getNumGroups();
-  Type element = tile.factorType;
-  auto descriptor = [&](Value offset, int64_t rows) {
-    SmallVector<int64_t> shape{rows, kBlockK};
-    // The descriptor reads only the shape of the map's tile.
-    Value anyMap = UnrealizedConversionCastOp::create(
-                       b, loc, tensorMapType(shape, element), paramValues[0])
-                       .getResult(0);
-    Type type = nvgpu::WarpgroupMatrixDescriptorType::get(
-        b.getContext(), sharedType(shape, element));
-    Value made = nvgpu::WarpgroupGenerateDescriptorOp::create(
-        b, loc, type, view(offset, shape, element), anyMap);
-    return UnrealizedConversionCastOp::create(b, loc, b.getI64Type(), made)
-        .getResult(0);
-  };
-  Value base = mul(at.stage, i32(stageBytes));
-  Value a = descriptor(add(base, mul(consumer, i32(kChunk * kBlockK * 2))), 64);
-  Value w = descriptor(add(base, i32(kTileRows * kBlockK * 2)),
-                       phase.rhsKMajor ? columns : 64);
-  NVVM::WgmmaFenceAlignedOp::create(b, loc);
-  auto type =
-      element.isBF16() ? NVVM::WGMMATypes::bf16 : NVVM::WGMMATypes::f16;
-  auto shape = NVVM::MMAShapeAttr::get(b.getContext(), 64, columns, 16);
-  // 16 of k: 32 bytes along K-major rows, 16 rows of 128 bytes else; a
-  // descriptor counts in 16 bytes.
-  int64_t stepA = phase.lhsKMajor ? 2 : 128;
-  int64_t stepW = phase.rhsKMajor ? 2 : 128;
-  for (int64_t k = 0; k < kBlockK / 16; ++k) {
-    accumulator = NVVM::WgmmaMmaAsyncOp::create(
-        b, loc, accumulator.getType(), accumulator, add(a, i64(k * stepA)),
-        add(w, i64(k * stepW)), shape, type, type, NVVM::WGMMATypes::f32,
-        first && k == 0 ? NVVM::WGMMAScaleOut::zero : NVVM::WGMMAScaleOut::one,
-        NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one,
-        phase.lhsKMajor ? NVVM::MMALayout::row : NVVM::MMALayout::col,
-        phase.rhsKMajor ? NVVM::MMALayout::col : NVVM::MMALayout::row,
-        NVVM::MMAIntOverflowAttr());
-  }
-  NVVM::WgmmaGroupSyncAlignedOp::create(b, loc);
-  return accumulator;
-}
-
-/// Multiplies all k blocks of a tile; at most one group of WGMMA is in flight
-/// while the next is issued. The elements of the accumulators come out of the
-/// last wait itself, so that no read can move above it.
-RingPosition KernelEmitter::multiply(const TileModel &tile, RingPosition at,
-                                     SmallVectorImpl<Value> &accumulators) {
-  int64_t count = getTilePoints(tile, schedule) * tile.getNumGroups() / 2;
-  Type f32 = b.getF32Type();
-  Type type = LLVM::LLVMStructType::getLiteral(
-      b.getContext(), SmallVector<Type>(count, f32));
-  Value accumulator = LLVM::UndefOp::create(b, loc, type);
-
-  waitFull(at);
-  accumulator =
-      multiplyBlock(tile, tile.phases.front(), at, accumulator, /*first=*/true);
-  Value previous = at.stage;
-  at = advance(at);
-  for (auto [p, phase] : llvm::enumerate(tile.phases)) {
-    auto loop = scf::ForOp::create(
-        b, loc, i32(p == 0 ? 1 : 0), numBlocks(tile, phase), i32(1),
-        ValueRange{at.stage, at.parity, previous, accumulator});
-    {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(loop.getBody());
-      RingPosition here{loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
-      waitFull(here);
-      Value next = multiplyBlock(tile, phase, here, loop.getRegionIterArg(3),
-                                 /*first=*/false);
-      NVVM::WgmmaWaitGroupSyncOp::create(b, loc, 1);
-      release(loop.getRegionIterArg(2));
-      RingPosition after = advance(here);
-      scf::YieldOp::create(
-          b, loc, ValueRange{after.stage, after.parity, here.stage, next});
-    }
-    at = {loop.getResult(0), loop.getResult(1)};
-    previous = loop.getResult(2);
-    accumulator = loop.getResult(3);
-  }
-
-  SmallVector<Value> elements;
-  std::string constraints;
-  for (int64_t i = 0; i < count; ++i) {
-    elements.push_back(LLVM::ExtractValueOp::create(b, loc, accumulator, i));
-    constraints += "=f,";
-  }
-  for (int64_t i = 0; i < count; ++i)
-    constraints += std::to_string(i) + ",";
-  constraints += "~{memory}";
-  auto wait = LLVM::InlineAsmOp::create(
-      b, loc, type, elements, "wgmma.wait_group.sync.aligned 0;", constraints,
-      /*has_side_effects=*/true, /*is_align_stack=*/false,
-      LLVM::TailCallKind::None,
-      LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT),
-      ArrayAttr());
-  release(previous);
-  for (int64_t i = 0; i < count; ++i)
-    accumulators.push_back(
-        LLVM::ExtractValueOp::create(b, loc, wait.getResult(0), i));
-  return at;
-}
-
-RingPosition KernelEmitter::consumeTile(const TileModel &tile, Value number,
-                                        RingPosition at) {
-  TileCoords tileAt = tileCoords(tile, number);
-  EpilogueEmitter epilogue(*this, tile, tileAt);
-  epilogue.loadRows();
-  SmallVector<Value> accumulators;
-  if (!tile.phases.empty())
-    at = multiply(tile, at, accumulators);
-  return epilogue.run(accumulators, at);
-}
-
-//===----------------------------------------------------------------------===//
 // The kernel
 //===----------------------------------------------------------------------===//
 
 void KernelEmitter::forTiles(
-    RingPosition start,
-    llvm::function_ref<RingPosition(const TileModel &, Value, RingPosition)>
+    WalkState start,
+    llvm::function_ref<WalkState(const TileModel &, Value, const WalkState &)>
         body) {
+  auto pack = [](const WalkState &state, Value next) {
+    return SmallVector<Value>{state.ring.stage,     state.ring.parity,
+                              state.prefetch.stage, state.prefetch.parity,
+                              state.isMine,         state.turnParity,
+                              next};
+  };
+  auto unpack = [](ValueRange values) {
+    return WalkState{{values[0], values[1]},
+                     {values[2], values[3]},
+                     values[4],
+                     values[5]};
+  };
   // Tiles of all ops are numbered through; a block takes every gridSize-th.
-  RingPosition at = start;
+  WalkState state = start;
   Value next = blockId, begin = i32(0);
   for (const TileModel &tile : kernel.tiles) {
     Value end = add(begin, numTiles(tile));
-    auto loop = scf::ForOp::create(b, loc, next, end, gridSize,
-                                   ValueRange{at.stage, at.parity, next});
+    auto loop =
+        scf::ForOp::create(b, loc, next, end, gridSize, pack(state, next));
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
       Value number = loop.getInductionVar();
-      RingPosition here{loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
-      RingPosition after = body(tile, sub(number, begin), here);
-      scf::YieldOp::create(b, loc,
-                           ValueRange{after.stage, after.parity,
-                                      add(number, gridSize)});
+      WalkState after =
+          body(tile, sub(number, begin), unpack(loop.getRegionIterArgs()));
+      scf::YieldOp::create(b, loc, pack(after, add(number, gridSize)));
     }
-    at = {loop.getResult(0), loop.getResult(1)};
-    next = loop.getResult(2);
+    state = unpack(loop.getResults());
+    next = loop.getResult(6);
     begin = end;
   }
 }
@@ -680,6 +446,19 @@ void KernelEmitter::emitPrologue() {
                                               schedule.getStages());
   full = nvgpu::MBarrierCreateOp::create(b, loc, barrierType);
   empty = nvgpu::MBarrierCreateOp::create(b, loc, barrierType);
+  hasPrefetch = getPrefetchBytes(kernel) != 0;
+  if (hasPrefetch) {
+    auto type = nvgpu::MBarrierGroupType::get(
+        context, workgroupSpace(context), kConsumers * schedule.getPrefetch());
+    prefetchFull = nvgpu::MBarrierCreateOp::create(b, loc, type);
+    prefetchEmpty = nvgpu::MBarrierCreateOp::create(b, loc, type);
+  }
+  bool pingpong = schedule.getPingpong();
+  if (pingpong)
+    turn = nvgpu::MBarrierCreateOp::create(
+        b, loc,
+        nvgpu::MBarrierGroupType::get(context, workgroupSpace(context),
+                                      kConsumers));
   Value address = toI32(
       memref::ExtractAlignedPointerAsIndexOp::create(b, loc, dynamicMemory));
   dynamicPointer = LLVM::IntToPtrOp::create(
@@ -696,38 +475,22 @@ void KernelEmitter::emitPrologue() {
   ifThen(isFirstThread, [&] {
     for (int64_t s = 0; s < schedule.getStages(); ++s) {
       nvgpu::MBarrierInitOp::create(b, loc, full, index(1), index(s), Value());
-      nvgpu::MBarrierInitOp::create(b, loc, empty, index(2), index(s), Value());
+      nvgpu::MBarrierInitOp::create(b, loc, empty,
+                                    index(pingpong ? 1 : kConsumers), index(s),
+                                    Value());
     }
+    if (hasPrefetch)
+      for (int64_t s = 0; s < kConsumers * schedule.getPrefetch(); ++s)
+        for (Value barriers : {prefetchFull, prefetchEmpty})
+          nvgpu::MBarrierInitOp::create(b, loc, barriers, index(1), index(s),
+                                        Value());
+    if (pingpong)
+      for (int64_t w = 0; w < kConsumers; ++w)
+        nvgpu::MBarrierInitOp::create(b, loc, turn, index(1), index(w),
+                                      Value());
     NVVM::FenceMbarrierInitOp::create(b, loc);
   });
   gpu::BarrierOp::create(b, loc);
-}
-
-void KernelEmitter::emitProducer() {
-  NVVM::SetMaxRegisterOp::create(b, loc, 40,
-                                 NVVM::SetMaxRegisterAction::decrease);
-  ifThen(isFirstThread, [&] {
-    forTiles({i32(0), i1(true)},
-             [&](const TileModel &tile, Value number, RingPosition at) {
-               return produceTile(tile, number, at);
-             });
-  });
-}
-
-void KernelEmitter::emitConsumers() {
-  NVVM::SetMaxRegisterOp::create(b, loc, 232,
-                                 NVVM::SetMaxRegisterAction::increase);
-  consumer = sub(warpgroup, i32(1));
-  warp = divU(warpgroupThread, i32(32));
-  lane = remU(warpgroupThread, i32(32));
-  isLeader = equal(warpgroupThread, i32(0));
-  forTiles({i32(0), i1(false)},
-           [&](const TileModel &tile, Value number, RingPosition at) {
-             return consumeTile(tile, number, at);
-           });
-  ifThen(isLeader, [&] {
-    NVVM::CpAsyncBulkWaitGroupOp::create(b, loc, 0, UnitAttr());
-  });
 }
 
 gpu::GPUFuncOp KernelEmitter::emit(StringRef name) {

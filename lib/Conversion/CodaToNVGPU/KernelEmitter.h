@@ -7,16 +7,25 @@
 //
 // Structure of every kernel (384 threads, persistent):
 //
-//   warpgroup 0   one thread issues all TMA loads: for each tile of the block,
-//                 its k blocks, then its loaded tiles, into the ring
-//   warpgroups    64 rows each: wait for a stage, multiply, hand it back;
-//   1 and 2       then the region, a 64x64 chunk after another
+//   warpgroup 0   a thread of warp 0 issues the TMA loads of the k blocks into
+//                 the ring; one each of warps 1 and 2 those of the tiles that
+//                 the region of consumer 0 and 1 loads, into its buffers
+//   warpgroups    fragments of 64 rows: wait for a stage, multiply, hand it
+//   1 and 2       back; then the region, a 64x64 chunk after another
 //
-// Barriers: full[s] (1 arrival and the bytes of the stage; parity from 0) and
-// empty[s] (2 arrivals, one per consumer warpgroup; parity from 1). Named
-// barriers 1 and 2 join the threads of one consumer warpgroup, 3 both of them.
+// Cooperative: fragment f of a tile's 128-row part f is one consumer's, the
+// other half the other's. Ping-pong: the tiles of a block go to the consumers in
+// turn, and one multiplies while the other runs its region.
+//
+// Barriers: full[s] (1 arrival and the bytes of the stage; parity from 0),
+// empty[s] (an arrival per consumer of the stage; parity from 1), and for
+// ping-pong turn[w] (1 arrival: the other consumer has issued the last products
+// of its tile; parity from 1 for w = 0, from 0 for w = 1). Each consumer's
+// buffers of loaded tiles are a ring of their own, with barriers of that kind.
+// Named barriers 1 and 2 join the threads of one consumer warpgroup, 3 both.
 // A parity wait is only sound if the phase before is known to be complete:
-// every consumer waits for every stage, in order.
+// cooperative consumers wait for every stage, in order; one of a ping-pong pair
+// that has its turn knows that the other waited for all stages in between.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,8 +43,19 @@ namespace mlir::coda_gpu {
 /// Columns that ldmatrix and stmatrix move at a time: two blocks of 8.
 constexpr int64_t kPiece = 16;
 constexpr int64_t kPiecesPerChunk = kChunk / kPiece;
-/// Warps of both consumers.
-constexpr int64_t kConsumerWarps = 8;
+
+/// Time limit of one try of a barrier wait, in ns; the wait repeats.
+constexpr int64_t kWaitTicks = 10000000;
+
+/// Registers of a thread of the producer: what leaves the consumers 232, or 240
+/// where they have more accumulators.
+inline int64_t getProducerRegisters(ScheduleAttr schedule) {
+  return getFragments(schedule) * schedule.getTile()[1] / 2 > 128 ? 24 : 40;
+}
+
+/// A buffer in shared memory, and the tensor map that moves boxes to it.
+MemRefType sharedType(ArrayRef<int64_t> shape, Type element);
+Type tensorMapType(ArrayRef<int64_t> box, Type element);
 
 /// One parameter of a kernel, and how the launcher makes it.
 struct KernelParam {
@@ -155,11 +175,18 @@ private:
   Value sharedPointer(Value byteOffset);
   Value offsetPointer(Value pointer, int64_t bytes);
 
-  // The ring.
+  // The rings: k blocks for all, loaded tiles for each consumer.
   RingPosition advance(RingPosition at);
+  RingPosition advance(RingPosition at, int64_t depth);
+  RingPosition advance(RingPosition at, Value stages);
   void waitFull(RingPosition at);
   void waitEmpty(RingPosition at);
   void release(Value stage);
+  RingPosition advancePrefetch(RingPosition at);
+  Value prefetchBarrier(RingPosition at);
+  Value prefetchBase(RingPosition at);
+  void waitPrefetchFull(RingPosition at);
+  void releasePrefetched(RingPosition at);
   void warpgroupBarrier();
   void consumersBarrier();
 
@@ -179,28 +206,46 @@ private:
   SmallVector<int64_t> boxOf(const OperandModel &operand, unsigned dim,
                              int64_t rows, int64_t inner);
   void load(const OperandModel &operand, ArrayRef<int64_t> box,
-            ArrayRef<Value> coords, RingPosition at, Value byteOffset);
+            ArrayRef<Value> coords, Value barriers, Value barrier,
+            Value byteOffset);
   SmallVector<Value> tensorCoords(const OperandModel &operand,
                                   ArrayRef<Value> coords);
 
+  /// What walks over the tiles: where it is in the ring and, for a consumer of
+  /// a ping-pong pair, whether the next tile is its own and the parity of its
+  /// next turn.
+  struct WalkState {
+    RingPosition ring, prefetch;
+    Value isMine, turnParity;
+  };
+  void setThread(Value thread);
+  Value opaque(Value value);
   void emitPrologue();
   void emitProducer();
+  void emitPrefetcher();
   void emitConsumers();
   RingPosition produceTile(const TileModel &tile, Value number,
                            RingPosition at);
   void loadBlock(const TileModel &tile, const Phase &phase,
                  const TileCoords &tileAt, Value block, RingPosition at);
-  RingPosition consumeTile(const TileModel &tile, Value number,
-                           RingPosition at);
+  RingPosition prefetchTile(const TileModel &tile, Value number,
+                            RingPosition at);
+  WalkState consumeTile(const TileModel &tile, Value number,
+                        const WalkState &state);
   RingPosition multiply(const TileModel &tile, RingPosition at,
                         SmallVectorImpl<Value> &accumulators);
-  Value multiplyBlock(const TileModel &tile, const Phase &phase,
-                      RingPosition at, Value accumulator, bool first);
+  void multiplyBlock(const TileModel &tile, const Phase &phase,
+                     RingPosition at, SmallVectorImpl<Value> &accumulators,
+                     bool first);
+  /// The 64-row part of a tile that is fragment `fragment` of this consumer.
+  Value rowBlock(Value fragment);
   /// Runs `body` for the tiles of every op of the kernel that this block owns.
-  void forTiles(RingPosition start,
-                llvm::function_ref<RingPosition(const TileModel &, Value,
-                                                RingPosition)>
+  void forTiles(WalkState start,
+                llvm::function_ref<WalkState(const TileModel &, Value,
+                                             const WalkState &)>
                     body);
+  WalkState consumeInTurn(const TileModel &tile, Value number,
+                          const WalkState &state);
 
   const KernelModel &kernel;
   ScheduleAttr schedule;
@@ -210,25 +255,27 @@ private:
   int64_t stageBytes;
 
   // Values at the top of the kernel.
-  Value dynamicMemory, dynamicPointer, full, empty;
+  Value dynamicMemory, dynamicPointer, full, empty, turn;
+  Value prefetchFull, prefetchEmpty;
   Type barrierType;
   Value threadId, warpgroup, warpgroupThread, blockId, gridSize, isFirstThread;
   // Values of the consumers.
   Value consumer, warp, lane, isLeader;
+  bool hasPrefetch;
 };
 
-/// Emits what follows the main loop of one tile of the consumers.
+/// Emits what follows the main loop of one tile for one fragment.
 class EpilogueEmitter {
 public:
   EpilogueEmitter(KernelEmitter &emitter, const TileModel &tile,
-                  const TileCoords &at);
+                  const TileCoords &at, int64_t fragment);
 
   /// Loads of whole rows, issued before the main loop so that they are there
   /// after it.
   void loadRows();
-  /// The region over all chunks; `accumulators` are the thread's, already
-  /// waited for. Returns the ring position after the loaded tiles.
-  RingPosition run(ArrayRef<Value> accumulators, RingPosition ring);
+  /// The region over all chunks; `accumulators` are the thread's of the
+  /// fragment, already waited for. Returns the position after the loaded tiles.
+  RingPosition run(ArrayRef<Value> accumulators, RingPosition prefetch);
 
 private:
   /// Which dims a value depends on; the bits add up.
@@ -265,8 +312,8 @@ private:
   Placed loadInput(unsigned input, int64_t point);
   Placed loadDirect(const InputModel &input, ArrayRef<int64_t> u);
   Placed loadCombining(const InputModel &input, ArrayRef<int64_t> u);
-  void enterRingStage(int64_t stageNumber);
-  Value loadRing(unsigned input, int64_t point);
+  void awaitPrefetched();
+  Value loadPrefetched(unsigned input, int64_t point);
   Placed coordinate(unsigned domainDim);
   SmallVector<int64_t> uCoords(ArrayRef<unsigned> uDims, int64_t point);
 
@@ -285,6 +332,8 @@ private:
                      Placed value);
   void finishColumnChunk();
   void finishColumns();
+  void finishColumn(Value thread, Value column);
+  Value scratchBase(int64_t number);
   Value rowMask();
   Value columnMask();
   Value shuffle(Value value, int64_t mask);
@@ -294,7 +343,7 @@ private:
   Location loc;
   const TileModel &tile;
   TileCoords at;
-  int64_t points, chunks;
+  int64_t fragment, points, chunks;
   bool masksRows, masksColumns;
 
   /// First row of this warpgroup; row of the thread within 16, column pair.
@@ -312,13 +361,15 @@ private:
   SmallVector<Value> chunkAt;
   SmallVector<Value> loadAtCoords;
 
-  // Loaded tiles.
-  RingPosition ring;
-  int64_t ringStage = -1, ringReleased = 0;
-  SmallVector<RingPosition> ringStages;
-  SmallVector<SmallVector<Value>> ringPointers;
+  // Loaded tiles, by chunk.
+  struct PrefetchedChunk {
+    RingPosition at;
+    SmallVector<Value> pointers;
+  };
+  RingPosition prefetchStart;
+  std::vector<PrefetchedChunk> prefetched;
   /// What a thread has read of the piece, by box.
-  llvm::DenseMap<int64_t, SmallVector<Value>> ringWords;
+  llvm::DenseMap<int64_t, SmallVector<Value>> prefetchedWords;
 
   // Staging and reductions.
   Value stagingBase;

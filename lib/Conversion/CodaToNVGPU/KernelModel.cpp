@@ -28,11 +28,11 @@ int64_t TileModel::getColumns() const {
   return columns;
 }
 
-int64_t TileModel::getAuxBoxesPerChunk() const {
+int64_t TileModel::getPrefetchedPerChunk() const {
   int64_t boxes = 0;
   for (const InputModel &input : inputs)
-    if (input.path == LoadPath::Ring)
-      boxes += input.points;
+    if (input.path == LoadPath::Prefetched)
+      boxes += input.getBoxes();
   return boxes;
 }
 
@@ -40,7 +40,7 @@ int64_t TileModel::getStagingPerChunk() const {
   int64_t buffers = 0;
   for (const OutputModel &output : outputs)
     if (output.path == StorePath::Staged)
-      buffers += output.points * output.element.getIntOrFloatBitWidth() / 16;
+      buffers += output.getBoxes();
   return buffers;
 }
 
@@ -328,8 +328,10 @@ LogicalResult ModelBuilder::makeInputs() {
     if (!input.element.isIntOrFloat())
       return fail("a loaded element is neither an integer nor a float");
     if (!input.combiner && input.has(model.innerM) && input.has(model.innerN) &&
-        input.dims.back() == model.innerN && isTensorMapped(input, 16))
-      input.path = LoadPath::Ring;
+        input.dims.back() == model.innerN && isTensorMapped(input, 32) &&
+        model.getPrefetchedPerChunk() + input.getBoxes() <=
+            kMaxPrefetchedPerChunk)
+      input.path = LoadPath::Prefetched;
     model.inputs.push_back(std::move(input));
   }
   return success();
@@ -377,7 +379,7 @@ LogicalResult ModelBuilder::classifyReduction(OutputModel &output) {
     if (!hasAll(model.outerM))
       return fail("a column reduction drops an outer m dim; partition it first");
     int64_t extent = model.dims[model.innerM].extent;
-    if (ShapedType::isDynamic(extent) || extent > kTileRows)
+    if (ShapedType::isDynamic(extent) || extent > kReducedRows)
       return fail("a column reduction is taller than a tile; partition it "
                   "first");
     output.reduce = ReduceKind::Columns;
@@ -401,7 +403,10 @@ LogicalResult ModelBuilder::makeOutputs() {
       if (!output.element.isIntOrFloat())
         return fail("a stored element is neither an integer nor a float");
       if (output.has(model.innerM) && output.has(model.innerN) &&
-          output.dims.back() == model.innerN && isTensorMapped(output, 32))
+          output.dims.back() == model.innerN && isTensorMapped(output, 32) &&
+          model.getPrefetchedPerChunk() + model.getStagingPerChunk() +
+                  output.getBoxes() <=
+              kMaxBoxesPerChunk)
         output.path = StorePath::Staged;
     }
     model.outputs.push_back(std::move(output));

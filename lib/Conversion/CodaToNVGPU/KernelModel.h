@@ -24,15 +24,21 @@
 
 namespace mlir::coda_gpu {
 
-/// Rows and columns of the chunk that one warpgroup stores at a time.
+/// Rows and columns of the chunk that one warpgroup stores at a time; rows of
+/// one WGMMA.
 constexpr int64_t kChunk = 64;
-/// Rows of a tile: two consumer warpgroups of 64.
-constexpr int64_t kTileRows = 128;
+constexpr int64_t kConsumers = 2;
+/// Rows that a reduction over rows may span: one chunk of each consumer.
+constexpr int64_t kReducedRows = kConsumers * kChunk;
 /// Depth of one k block.
 constexpr int64_t kBlockK = 64;
-constexpr int64_t kStagingBytes = 8192;
-/// A loaded tile chunk: 128 rows of 64 16-bit elements.
-constexpr int64_t kAuxBoxBytes = 16384;
+/// What a consumer loads or stores at a time: 64 rows of 128 bytes, a chunk of
+/// 16-bit elements or half a chunk of 32-bit ones.
+constexpr int64_t kBoxBytes = 8192;
+/// Boxes that a chunk may have on their way in, and in all; what is beyond is
+/// loaded or stored by each thread.
+constexpr int64_t kMaxPrefetchedPerChunk = 4;
+constexpr int64_t kMaxBoxesPerChunk = 6;
 /// What a block may use, less the barriers and the padding of their alignment.
 constexpr int64_t kSharedMemoryBytes = 232448 - 1024;
 constexpr unsigned kMaxTensorMapRank = 5;
@@ -68,8 +74,8 @@ struct OperandModel {
   bool has(unsigned dim) const { return find(dim) >= 0; }
 };
 
-/// A tile load through the ring, or a load by each thread.
-enum class LoadPath { Direct, Ring };
+/// A tile load by the copy engine, ahead of its use, or a load by each thread.
+enum class LoadPath { Direct, Prefetched };
 /// A tile store by the copy engine, or by each thread.
 enum class StorePath { Direct, Staged };
 
@@ -78,6 +84,10 @@ struct InputModel : OperandModel {
   /// Points of its u dims: extents and number.
   SmallVector<unsigned> uDims;
   int64_t points = 1;
+  /// Of a chunk, if the copy engine moves them.
+  int64_t getBoxes() const {
+    return points * element.getIntOrFloatBitWidth() / 16;
+  }
 };
 
 /// Where a reduction's groups lie: whole rows, whole columns, of a tile.
@@ -90,6 +100,10 @@ struct OutputModel : OperandModel {
   int64_t groupColumns = 0;
   SmallVector<unsigned> uDims;
   int64_t points = 1;
+  /// Of a chunk, if the copy engine moves them.
+  int64_t getBoxes() const {
+    return points * element.getIntOrFloatBitWidth() / 16;
+  }
 };
 
 /// 64-column-wide slices of the accumulators that hold one region argument.
@@ -133,8 +147,8 @@ struct TileModel {
   int64_t getNumGroups() const { return groups.empty() ? 1 : groups.size(); }
   /// Extent of n as a whole; kDynamic if not known.
   int64_t getColumns() const;
-  /// Loaded boxes and staged buffers per chunk of 64 points of n.
-  int64_t getAuxBoxesPerChunk() const;
+  /// Prefetched boxes and staged ones per chunk of 64 points of n.
+  int64_t getPrefetchedPerChunk() const;
   int64_t getStagingPerChunk() const;
   bool hasColumnReduction() const;
   int64_t getNumColumnReductions() const;
@@ -150,20 +164,35 @@ struct KernelModel {
 /// On failure `reason` says what the lowering lacks.
 FailureOr<KernelModel> buildKernelModel(func::FuncOp func, std::string &reason);
 
+/// Rows of one tile.
+inline int64_t getTileRows(ScheduleAttr schedule) {
+  return schedule.getTile()[0];
+}
+/// 64-row fragments of a tile that one warpgroup has.
+inline int64_t getFragments(ScheduleAttr schedule) {
+  return getTileRows(schedule) /
+         (schedule.getPingpong() ? kChunk : kConsumers * kChunk);
+}
 /// Points of n of one tile of `tile` under `schedule`.
 int64_t getTilePoints(const TileModel &tile, ScheduleAttr schedule);
 /// Bytes of one ring stage of the kernel.
 int64_t getStageBytes(const KernelModel &kernel, ScheduleAttr schedule);
-/// Dynamic shared memory of the kernel.
+/// Bytes of the prefetched boxes of one chunk.
+int64_t getPrefetchBytes(const KernelModel &kernel);
+/// Dynamic shared memory of the kernel: the ring, the staged boxes, the
+/// prefetched ones, the scratch of the column reductions.
 int64_t getSharedMemoryBytes(const KernelModel &kernel, ScheduleAttr schedule);
+int64_t getStagingOffset(const KernelModel &kernel, ScheduleAttr schedule);
+int64_t getPrefetchOffset(const KernelModel &kernel, ScheduleAttr schedule);
+int64_t getScratchOffset(const KernelModel &kernel, ScheduleAttr schedule);
 /// Slots of the staging ring of `tile`: chunks in flight on their way out.
 int64_t getStagingSlots(const TileModel &tile, ScheduleAttr schedule);
 
 /// The one place that says whether a schedule fits a kernel.
 LogicalResult verifySchedule(const KernelModel &kernel, ScheduleAttr schedule,
                              std::string &reason);
-/// The schedules to choose among that fit, the selector's choice first. `reason`
-/// says why the first that does not fit does not.
+/// A bounded list of schedules that fit, the likely best first; empty, with the
+/// reason, if none does.
 SmallVector<ScheduleAttr> enumerateSchedules(const KernelModel &kernel,
                                              std::string &reason);
 /// The schedule that the selector takes; null, with the reason, if none fits.

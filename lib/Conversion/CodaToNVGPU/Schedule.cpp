@@ -12,6 +12,8 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <limits>
+
 namespace mlir::coda_gpu {
 #define GEN_PASS_DEF_SELECTSCHEDULE
 #include "coda/Conversion/CodaToNVGPU/Passes.h.inc"
@@ -28,36 +30,57 @@ int64_t coda_gpu::getTilePoints(const TileModel &tile, ScheduleAttr schedule) {
 static int64_t getBlockBytes(const TileModel &tile, ScheduleAttr schedule) {
   if (tile.phases.empty())
     return 0;
-  return (kTileRows + getTilePoints(tile, schedule) * tile.getNumGroups()) *
+  return (getTileRows(schedule) +
+          getTilePoints(tile, schedule) * tile.getNumGroups()) *
          kBlockK * 2;
 }
 
 int64_t coda_gpu::getStageBytes(const KernelModel &kernel,
                                 ScheduleAttr schedule) {
   int64_t bytes = 0;
-  for (const TileModel &tile : kernel.tiles) {
+  for (const TileModel &tile : kernel.tiles)
     bytes = std::max(bytes, getBlockBytes(tile, schedule));
-    if (int64_t boxes = tile.getAuxBoxesPerChunk())
-      bytes = std::max(bytes, std::min<int64_t>(boxes, 3) * kAuxBoxBytes);
-  }
   return llvm::alignTo(bytes, 1024);
 }
 
-/// Scratch of the column reductions: one float a column and warp.
+int64_t coda_gpu::getPrefetchBytes(const KernelModel &kernel) {
+  int64_t boxes = 0;
+  for (const TileModel &tile : kernel.tiles)
+    boxes = std::max(boxes, tile.getPrefetchedPerChunk());
+  return boxes * kBoxBytes;
+}
+
+/// Scratch of the column reductions: one float a column and 16 rows; that of
+/// each consumer if each has a tile.
 static int64_t getScratchBytes(const KernelModel &kernel,
                                ScheduleAttr schedule) {
   int64_t bytes = 0;
   for (const TileModel &tile : kernel.tiles)
-    bytes = std::max(bytes, tile.getNumColumnReductions() * 8 * 4 *
-                                getTilePoints(tile, schedule));
-  return bytes;
+    bytes = std::max(bytes, tile.getNumColumnReductions() * kReducedRows / 16 *
+                                4 * getTilePoints(tile, schedule));
+  return schedule.getPingpong() ? kConsumers * bytes : bytes;
+}
+
+int64_t coda_gpu::getStagingOffset(const KernelModel &kernel,
+                                   ScheduleAttr schedule) {
+  return schedule.getStages() * getStageBytes(kernel, schedule);
+}
+
+int64_t coda_gpu::getPrefetchOffset(const KernelModel &kernel,
+                                    ScheduleAttr schedule) {
+  return getStagingOffset(kernel, schedule) +
+         kConsumers * schedule.getStaging() * kBoxBytes;
+}
+
+int64_t coda_gpu::getScratchOffset(const KernelModel &kernel,
+                                   ScheduleAttr schedule) {
+  return getPrefetchOffset(kernel, schedule) +
+         kConsumers * schedule.getPrefetch() * getPrefetchBytes(kernel);
 }
 
 int64_t coda_gpu::getSharedMemoryBytes(const KernelModel &kernel,
                                        ScheduleAttr schedule) {
-  return schedule.getStages() * getStageBytes(kernel, schedule) +
-         2 * schedule.getStaging() * kStagingBytes +
-         getScratchBytes(kernel, schedule);
+  return getScratchOffset(kernel, schedule) + getScratchBytes(kernel, schedule);
 }
 
 int64_t coda_gpu::getStagingSlots(const TileModel &tile,
@@ -73,6 +96,11 @@ int64_t coda_gpu::getStagingSlots(const TileModel &tile,
   return slots;
 }
 
+/// What leaves a thread of a consumer 48 registers for the region.
+static constexpr int64_t kMaxAccumulators = 192;
+/// Bounds the barriers, which lie outside of dynamic shared memory.
+static constexpr int64_t kMaxPrefetch = 16;
+
 LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
                                        ScheduleAttr schedule,
                                        std::string &reason) {
@@ -81,16 +109,24 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
     return failure();
   };
   ArrayRef<int64_t> shape = schedule.getTile();
-  if (shape.size() != 3 || shape[0] != kTileRows || shape[2] != kBlockK)
-    return fail("tile must be [128, columns, 64]");
+  if (shape.size() != 3 || shape[2] != kBlockK)
+    return fail("tile must be [rows, columns, 64]");
+  int64_t unit = schedule.getPingpong() ? kChunk : kConsumers * kChunk;
+  if (shape[0] < unit || shape[0] > 256 || shape[0] % unit != 0)
+    return fail("tile rows must be a multiple of " + Twine(unit) +
+                ", 64 for each warpgroup of the tile, and at most 256");
   if (shape[1] < kChunk || shape[1] > 256 || shape[1] % kChunk != 0)
-    return fail("tile columns must be 64, 128, 192 or 256: what one WGMMA and "
-                "128 registers a thread hold");
+    return fail("tile columns must be 64, 128, 192 or 256: what one WGMMA "
+                "multiplies");
+  if (getFragments(schedule) * shape[1] / 2 > kMaxAccumulators)
+    return fail("a thread has " + Twine(getFragments(schedule) * shape[1] / 2) +
+                " accumulators, at most " + Twine(kMaxAccumulators) + " fit");
   if (schedule.getStages() < 2 || schedule.getStages() > 8)
     return fail("stages must be 2 to 8");
   if (schedule.getStaging() < 0 || schedule.getRaster() < 1)
     return fail("staging must not be negative, raster at least 1");
-  int64_t stage = getStageBytes(kernel, schedule);
+  if (schedule.getPrefetch() < 0 || schedule.getPrefetch() > kMaxPrefetch)
+    return fail("prefetch must be 0 to " + Twine(kMaxPrefetch));
   for (const TileModel &tile : kernel.tiles) {
     int64_t points = getTilePoints(tile, schedule);
     if (points == 0)
@@ -105,17 +141,18 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
            output.groupColumns % kChunk != 0))
         return fail("a row reduction over " + Twine(output.groupColumns) +
                     " columns does not fit tiles of " + Twine(points));
+    if (tile.hasColumnReduction() && shape[0] != kReducedRows)
+      return fail("a column reduction needs tiles of 128 rows");
+    if (schedule.getPingpong() && tile.phases.empty())
+      return fail("a map has no products to run its region under");
     if (tile.groupColumns && points % tile.groupColumns != 0)
       return fail("groups of " + Twine(tile.groupColumns) +
                   " columns do not fit tiles of " + Twine(points));
-    if (int64_t boxes = tile.getAuxBoxesPerChunk()) {
-      // A group is read ahead as a whole.
-      boxes *= std::max<int64_t>(1, tile.groupColumns / kChunk);
-      int64_t perStage = stage / kAuxBoxBytes;
-      if (perStage == 0 ||
-          (boxes + perStage - 1) / perStage + 1 > schedule.getStages())
-        return fail("the tile loads of one chunk, or of one group, do not fit the ring");
-    }
+    // A group is read ahead as a whole.
+    int64_t ahead = std::max<int64_t>(1, tile.groupColumns / kChunk);
+    if (tile.getPrefetchedPerChunk() && ahead > schedule.getPrefetch())
+      return fail("tiles are loaded, prefetch must be at least " +
+                  Twine(ahead));
   }
   int64_t bytes = getSharedMemoryBytes(kernel, schedule);
   if (bytes > kSharedMemoryBytes)
@@ -135,44 +172,88 @@ static int64_t getRegionCost(const TileModel &tile) {
                   name == "math.powf";
     cost += isLong ? 15 : 1;
   }
+  // A column reduction keeps 16 values of a chunk.
+  cost += 20 * tile.getNumColumnReductions();
   // A group's values are computed twice, and some of them kept.
   return tile.groupColumns ? 2 * cost : cost;
 }
 
-/// Beyond this cost 128 accumulators a thread leave too few registers.
+/// Beyond this cost 192 accumulators a thread leave too few registers, and the
+/// time of a region is worth the smaller tile.
+static constexpr int64_t kMaxCostOfTallTile = 4;
+/// Beyond this cost 128 accumulators do, of two fragments, and of one.
+static constexpr int64_t kMaxCostOfPingpong = 32;
 static constexpr int64_t kMaxCostOfWideTile = 48;
+
+namespace {
+struct TileShape {
+  int64_t rows, columns;
+  bool pingpong;
+};
+} // namespace
+
+/// Tiles in the order in which they are tried. Regions run under the products
+/// of the next tile where there are products; larger tiles move fewer bytes,
+/// which the chip, limited by power, pays back in clock.
+static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
+  int64_t cost = 0;
+  bool isMap = true;
+  for (const TileModel &tile : kernel.tiles) {
+    if (tile.phases.empty())
+      continue;
+    isMap = false;
+    cost = std::max(cost, getRegionCost(tile));
+  }
+  // Those that a region of this cost is likely to spill in come last.
+  struct Candidate {
+    TileShape shape;
+    int64_t maxCost;
+  };
+  constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
+  const Candidate candidates[] = {{{192, 128, true}, kMaxCostOfTallTile},
+                                  {{128, 128, true}, kMaxCostOfPingpong},
+                                  {{128, 256, false}, kMaxCostOfWideTile},
+                                  {{128, 192, false}, kAny},
+                                  {{128, 128, false}, kAny},
+                                  {{128, 64, false}, kAny}};
+  SmallVector<TileShape> shapes;
+  for (bool last : {false, true})
+    for (const Candidate &candidate : candidates)
+      if (last == (cost > candidate.maxCost) &&
+          !(isMap && candidate.shape.pingpong))
+        shapes.push_back(candidate.shape);
+  return shapes;
+}
 
 SmallVector<ScheduleAttr>
 coda_gpu::enumerateSchedules(const KernelModel &kernel, std::string &reason) {
   MLIRContext *context = kernel.func.getContext();
+  int64_t staged = 0, ahead = 0;
+  for (const TileModel &tile : kernel.tiles) {
+    staged = std::max(staged, tile.getStagingPerChunk());
+    if (tile.getPrefetchedPerChunk())
+      ahead = std::max({ahead, int64_t(1), tile.groupColumns / kChunk});
+  }
   SmallVector<ScheduleAttr> schedules;
-  // Largest tile first: the chip is limited by power, and bytes moved cost
-  // clock. Then as many staging buffers as a chunk needs twice; what is left
-  // decides between three stages and four.
-  SmallVector<int64_t> widths = {256, 192, 128, 64};
-  if (llvm::any_of(kernel.tiles, [](const TileModel &tile) {
-        return !tile.phases.empty() && getRegionCost(tile) > kMaxCostOfWideTile;
-      }))
-    widths = {128, 192, 256, 64};
-  int64_t perChunk = 0;
-  for (const TileModel &tile : kernel.tiles)
-    perChunk = std::max(perChunk, tile.getStagingPerChunk());
-  for (int64_t columns : widths) {
-    for (int64_t stages : {3, 4, 2}) {
-      for (int64_t staging : {4 * perChunk, 2 * perChunk, perChunk}) {
-        // More than two chunks in flight buy nothing beyond 4 buffers.
-        if (staging > 4 && staging > 2 * perChunk)
+  for (TileShape shape : getTileShapes(kernel)) {
+    // A deep ring first: bytes on their way are worth more than chunks on
+    // theirs. Then as many chunks in flight as fit.
+    for (int64_t stages : {6, 5, 4, 3, 2})
+      for (int64_t slots : {4, 2, 1}) {
+        if ((slots * staged > 4 && slots > 2) ||
+            (staged + ahead == 0 && slots > 1))
           continue;
+        int64_t prefetch = ahead ? std::max(ahead, std::min(slots, int64_t(2)))
+                                 : 0;
         auto schedule = ScheduleAttr::get(
-            context, ArrayRef<int64_t>{kTileRows, columns, kBlockK}, stages,
-            staging, 8);
+            context, ArrayRef<int64_t>{shape.rows, shape.columns, kBlockK},
+            stages, slots * staged, /*raster=*/8, prefetch, shape.pingpong);
         std::string why;
         if (succeeded(verifySchedule(kernel, schedule, why)))
           schedules.push_back(schedule);
         else if (reason.empty())
           reason = why;
       }
-    }
   }
   return schedules;
 }

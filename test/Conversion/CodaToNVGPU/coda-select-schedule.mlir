@@ -1,7 +1,7 @@
 // RUN: coda-opt %s --coda-select-schedule --split-input-file --verify-diagnostics | FileCheck %s
 
 // CHECK-LABEL: func.func private @store
-// CHECK-SAME: coda.schedule = #coda_gpu.schedule<tile = [128, 256, 64], stages = 3, staging = 4, raster = 8>
+// CHECK-SAME: coda.schedule = #coda_gpu.schedule<tile = [192, 128, 64], stages = 5, staging = 1, prefetch = 0, raster = 8, pingpong = true>
 func.func private @store(%a: memref<?x64xbf16>, %w: memref<256x64xbf16>, %o: memref<?x256xbf16>) attributes {coda.kernel} {
   coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x64xbf16>, memref<256x64xbf16>) outs(%o[m, n] : memref<?x256xbf16>) {
   ^bb0(%x: f32):
@@ -15,12 +15,43 @@ func.func private @store(%a: memref<?x64xbf16>, %w: memref<256x64xbf16>, %o: mem
 
 // A schedule that is there already stays.
 // CHECK-LABEL: func.func private @given
-// CHECK-SAME: tile = [128, 128, 64], stages = 5, staging = 2, raster = 4
+// CHECK-SAME: tile = [128, 128, 64], stages = 5, staging = 2, prefetch = 0, raster = 4
 func.func private @given(%a: memref<?x64xbf16>, %w: memref<256x64xbf16>, %o: memref<?x256xbf16>)
-    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64], stages = 5, staging = 2, raster = 4>} {
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64], stages = 5, staging = 2, prefetch = 0, raster = 4>} {
   coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x64xbf16>, memref<256x64xbf16>) outs(%o[m, n] : memref<?x256xbf16>) {
   ^bb0(%x: f32):
     %y = arith.truncf %x : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// A region that takes many registers gets fewer accumulators; one that loads
+// tiles, buffers for them.
+// CHECK-LABEL: func.func private @loads
+// CHECK-SAME: tile = [192, 128, 64], stages = 4, staging = 2, prefetch = 2, raster = 8, pingpong = true
+func.func private @loads(%a: memref<?x64xbf16>, %w: memref<256x64xbf16>, %r: memref<?x256xbf16>, %o: memref<?x256xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x64xbf16>, memref<256x64xbf16>) ins(%r[m, n] : memref<?x256xbf16>) outs(%o[m, n] : memref<?x256xbf16>) {
+  ^bb0(%x: f32, %b: bf16):
+    %f = arith.extf %b : bf16 to f32
+    %s = arith.addf %x, %f : f32
+    %y = arith.truncf %s : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func private @long
+// CHECK-SAME: tile = [128, 128, 64], {{.*}}, raster = 8, pingpong = true
+func.func private @long(%a: memref<?x64xbf16>, %w: memref<256x64xbf16>, %o: memref<?x256xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x64xbf16>, memref<256x64xbf16>) outs(%o[m, n] : memref<?x256xbf16>) {
+  ^bb0(%x: f32):
+    %t = math.tanh %x : f32
+    %y = arith.truncf %t : f32 to bf16
     coda.yield %y : bf16
   }
   return

@@ -13,7 +13,7 @@ func.func private @unscheduled(%a: memref<64x64xbf16>, %w: memref<64x64xbf16>, %
 
 // expected-error @+1 {{schedule does not fit the kernel: tile columns must be 64, 128, 192 or 256}}
 func.func private @columns(%a: memref<64x64xbf16>, %w: memref<64x64xbf16>, %o: memref<64x64xf32>)
-    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 512, 64], stages = 3, staging = 4, raster = 8>} {
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 512, 64], stages = 3, staging = 4, prefetch = 0, raster = 8>} {
   coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x64xbf16>, memref<64x64xbf16>) outs(%o[m, n] : memref<64x64xf32>) {
   ^bb0(%x: f32):
     coda.yield %x : f32
@@ -25,7 +25,7 @@ func.func private @columns(%a: memref<64x64xbf16>, %w: memref<64x64xbf16>, %o: m
 
 // expected-error @+1 {{schedule does not fit the kernel: needs 327680 bytes of shared memory, a block has 231424}}
 func.func private @shared_memory(%a: memref<64x64xbf16>, %w: memref<64x64xbf16>, %o: memref<64x64xf32>)
-    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 256, 64], stages = 6, staging = 2, raster = 8>} {
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 256, 64], stages = 6, staging = 2, prefetch = 0, raster = 8>} {
   coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x64xbf16>, memref<64x64xbf16>) outs(%o[m, n] : memref<64x64xf32>) {
   ^bb0(%x: f32):
     coda.yield %x : f32
@@ -37,10 +37,46 @@ func.func private @shared_memory(%a: memref<64x64xbf16>, %w: memref<64x64xbf16>,
 
 // expected-error @+1 {{schedule does not fit the kernel: a chunk stores 2 buffers, staging has 1}}
 func.func private @staging(%a: memref<64x64xbf16>, %w: memref<64x64xbf16>, %o: memref<64x64xf32>)
-    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 256, 64], stages = 3, staging = 1, raster = 8>} {
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 256, 64], stages = 3, staging = 1, prefetch = 0, raster = 8>} {
   coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x64xbf16>, memref<64x64xbf16>) outs(%o[m, n] : memref<64x64xf32>) {
   ^bb0(%x: f32):
     coda.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: tile rows must be a multiple of 128, 64 for each warpgroup of the tile, and at most 256}}
+func.func private @rows(%a: memref<64x64xbf16>, %w: memref<64x64xbf16>, %o: memref<64x64xf32>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [192, 128, 64], stages = 3, staging = 2, prefetch = 0, raster = 8>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x64xbf16>, memref<64x64xbf16>) outs(%o[m, n] : memref<64x64xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: a thread has 256 accumulators, at most 192 fit}}
+func.func private @accumulators(%a: memref<64x64xbf16>, %w: memref<64x64xbf16>, %o: memref<64x64xf32>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 256, 64], stages = 3, staging = 2, prefetch = 0, raster = 8, pingpong = true>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x64xbf16>, memref<64x64xbf16>) outs(%o[m, n] : memref<64x64xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: tiles are loaded, prefetch must be at least 1}}
+func.func private @no_prefetch(%a: memref<64x64xbf16>, %w: memref<64x64xbf16>, %r: memref<64x64xbf16>, %o: memref<64x64xbf16>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64], stages = 3, staging = 2, prefetch = 0, raster = 8>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x64xbf16>, memref<64x64xbf16>) ins(%r[m, n] : memref<64x64xbf16>) outs(%o[m, n] : memref<64x64xbf16>) {
+  ^bb0(%x: f32, %y: bf16):
+    coda.yield %y : bf16
   }
   return
 }

@@ -1,4 +1,4 @@
-// RUN: coda-opt %s --coda-select-schedule --coda-to-nvgpu --canonicalize --cse --split-input-file | FileCheck %s
+// RUN: coda-opt %s --coda-to-nvgpu --canonicalize --cse --split-input-file | FileCheck %s
 
 // The launcher: a tensor map an operand, then the parameters.
 // CHECK: llvm.mlir.global internal @coda_gpu_kernel_plain
@@ -25,7 +25,7 @@
 // CHECK: vector.bitcast %[[V]] : vector<4xbf16> to vector<2xi32>
 // CHECK: nvvm.stmatrix
 // CHECK: nvgpu.tma.async.store
-func.func private @plain(%a: memref<?x256xbf16>, %w: memref<512x256xbf16>, %o: memref<?x512xbf16>) attributes {coda.kernel} {
+func.func private @plain(%a: memref<?x256xbf16>, %w: memref<512x256xbf16>, %o: memref<?x512xbf16>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 256, 64], stages = 3, staging = 3, prefetch = 1, raster = 8>} {
   coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x256xbf16>, memref<512x256xbf16>) outs(%o[m, n] : memref<?x512xbf16>) {
   ^bb0(%x: f32):
     %y = arith.truncf %x : f32 to bf16
@@ -45,7 +45,7 @@ func.func private @plain(%a: memref<?x256xbf16>, %w: memref<512x256xbf16>, %o: m
 // CHECK: %[[RR:.*]] = vector.shuffle %[[R]], %[[R]] [0, 0, 1, 1]
 // CHECK: arith.mulf %[[RR]], {{.*}} : vector<4xf32>
 // CHECK: gpu.return
-func.func private @extents(%a: memref<256x512xf16>, %w: memref<256x512xf16>, %s: memref<512xf32>, %o: memref<512x512xf16>) attributes {coda.kernel} {
+func.func private @extents(%a: memref<256x512xf16>, %w: memref<256x512xf16>, %s: memref<512xf32>, %o: memref<512x512xf16>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 256, 64], stages = 3, staging = 3, prefetch = 1, raster = 8>} {
   coda.gemm acc(%a[k, m] * %w[k, n] : memref<256x512xf16>, memref<256x512xf16>)
       ins(%s[m] : memref<512xf32>) outs(%o[m, n] : memref<512x512xf16>) {
   ^bb0(%x: f32, %sm: f32):
@@ -63,7 +63,7 @@ func.func private @extents(%a: memref<256x512xf16>, %w: memref<256x512xf16>, %s:
 // CHECK: gpu.func @merged
 // CHECK: nvgpu.tma.async.load {{.*}} -> memref<128x64xbf16
 // CHECK: nvgpu.tma.async.load {{.*}} -> memref<256x64xbf16
-func.func private @merged(%a: memref<2x64x256xbf16>, %w: memref<4x128x256xbf16>, %o: memref<2x64x4x128xbf16>) attributes {coda.kernel} {
+func.func private @merged(%a: memref<2x64x256xbf16>, %w: memref<4x128x256xbf16>, %o: memref<2x64x4x128xbf16>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 256, 64], stages = 3, staging = 3, prefetch = 1, raster = 8>} {
   coda.gemm acc(%a[m0, m1, k] * %w[n0, n1, k] : memref<2x64x256xbf16>, memref<4x128x256xbf16>)
       outs(%o[m0, m1, n0, n1] : memref<2x64x4x128xbf16>) {
   ^bb0(%x: f32):
@@ -80,7 +80,7 @@ func.func private @merged(%a: memref<2x64x256xbf16>, %w: memref<4x128x256xbf16>,
 // CHECK: nvgpu.tma.async.load {{.*}} -> memref<1x128x64xbf16
 // CHECK: nvgpu.tma.async.load {{.*}} -> memref<2x128x64xbf16
 // CHECK: nvgpu.tma.async.store {{.*}} : memref<1x1x64x64xbf16
-func.func private @permuted(%a: memref<2x64x256xbf16>, %w: memref<4x128x256xbf16>, %o: memref<2x4x64x128xbf16>) attributes {coda.kernel} {
+func.func private @permuted(%a: memref<2x64x256xbf16>, %w: memref<4x128x256xbf16>, %o: memref<2x4x64x128xbf16>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 256, 64], stages = 3, staging = 3, prefetch = 1, raster = 8>} {
   coda.gemm acc(%a[m0, m1, k] * %w[n0, n1, k] : memref<2x64x256xbf16>, memref<4x128x256xbf16>)
       outs(%o[m0, n0, m1, n1] : memref<2x4x64x128xbf16>) {
   ^bb0(%x: f32):
@@ -98,7 +98,7 @@ func.func private @permuted(%a: memref<2x64x256xbf16>, %w: memref<4x128x256xbf16
 // CHECK-COUNT-3: nvgpu.tma.async.load {{.*}} -> memref<128x64xbf16
 // CHECK: nvvm.wgmma.mma_async {{.*}} <m = 64, n = 256, k = 16>
 // CHECK: nvvm.ldmatrix
-func.func private @two(%a: memref<256x256xbf16>, %v: memref<512x256xbf16>, %w: memref<512x256xbf16>, %t: memref<256x512xbf16>, %o: memref<256x512xf32>) attributes {coda.kernel} {
+func.func private @two(%a: memref<256x256xbf16>, %v: memref<512x256xbf16>, %w: memref<512x256xbf16>, %t: memref<256x512xbf16>, %o: memref<256x512xf32>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 256, 64], stages = 3, staging = 3, prefetch = 1, raster = 8>} {
   coda.gemm acc(%a[m, k] * %v[n, k], %a[m, k] * %w[n, k] : memref<256x256xbf16>, memref<512x256xbf16>, memref<256x256xbf16>, memref<512x256xbf16>)
       ins(%t[m, n] : memref<256x512xbf16>) outs(%o[m, n] : memref<256x512xf32>) {
   ^bb0(%x: f32, %y: f32, %tb: bf16):
@@ -121,7 +121,7 @@ func.func private @two(%a: memref<256x256xbf16>, %v: memref<512x256xbf16>, %w: m
 // CHECK-COUNT-4: math.log
 // CHECK-NOT: math.log
 // CHECK: gpu.return
-func.func private @log_sum_exp(%a: memref<128x64xbf16>, %w: memref<2x128x64xbf16>, %l: memref<2x128xf32>) attributes {coda.kernel} {
+func.func private @log_sum_exp(%a: memref<128x64xbf16>, %w: memref<2x128x64xbf16>, %l: memref<2x128xf32>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 256, 64], stages = 3, staging = 3, prefetch = 1, raster = 8>} {
   coda.gemm acc(%a[m, k] * %w[n0, n1, k] : memref<128x64xbf16>, memref<2x128x64xbf16>)
       outs(fresh logaddexp %l[n0, m] : memref<2x128xf32>) {
   ^bb0(%x: f32):
@@ -140,7 +140,7 @@ func.func private @log_sum_exp(%a: memref<128x64xbf16>, %w: memref<2x128x64xbf16
 // CHECK: math.rsqrt
 // CHECK-NOT: math.rsqrt
 // CHECK: gpu.return
-func.func private @grouped(%a: memref<128x64xbf16>, %w: memref<2x128x64xbf16>, %o: memref<128x2x128xbf16>) attributes {coda.kernel} {
+func.func private @grouped(%a: memref<128x64xbf16>, %w: memref<2x128x64xbf16>, %o: memref<128x2x128xbf16>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 256, 64], stages = 3, staging = 3, prefetch = 1, raster = 8>} {
   coda.gemm acc(%a[m, k] * %w[n0, n1, k] : memref<128x64xbf16>, memref<2x128x64xbf16>)
       outs(%o[m, n0, n1] : memref<128x2x128xbf16>) {
   ^bb0(%x: f32):
@@ -150,6 +150,61 @@ func.func private @grouped(%a: memref<128x64xbf16>, %w: memref<2x128x64xbf16>, %
     %y = arith.mulf %x, %r : f32
     %z = arith.truncf %y : f32 to bf16
     coda.yield %z : bf16
+  }
+  return
+}
+
+// -----
+
+// Ping-pong: the tiles of a block go to the consumers in turn, a barrier each
+// says whose turn it is, and a stage is handed back by one of them. Two
+// fragments of 64 rows each multiply with the same right factor.
+// CHECK: gpu.func @pingpong
+// CHECK: %[[TURN:.*]] = nvgpu.mbarrier.create -> <memorySpace = #gpu.address_space<workgroup>, num_barriers = 2>
+// CHECK: nvgpu.mbarrier.init %[[TURN]]
+// CHECK: nvvm.setmaxregister increase 232
+// CHECK: scf.if
+// CHECK: nvgpu.mbarrier.try_wait.parity %[[TURN]]
+// CHECK-COUNT-2: nvvm.wgmma.mma_async {{.*}} <m = 64, n = 128, k = 16>, D[<f32>, <zero>]
+// CHECK-COUNT-6: nvvm.wgmma.mma_async {{.*}} <m = 64, n = 128, k = 16>, D[<f32>, <one>]
+// CHECK: nvgpu.mbarrier.arrive %[[TURN]]
+// CHECK: "wgmma.wait_group.sync.aligned 0;"
+func.func private @pingpong(%a: memref<?x256xbf16>, %w: memref<512x256xbf16>, %o: memref<?x512xbf16>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64], stages = 4, staging = 2, prefetch = 0, raster = 8, pingpong = true>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x256xbf16>, memref<512x256xbf16>) outs(%o[m, n] : memref<?x512xbf16>) {
+  ^bb0(%x: f32):
+    %y = arith.truncf %x : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// Loaded tiles: a thread for each consumer fills its buffers, 64 rows of 128
+// bytes a box, two boxes for 32-bit elements; the consumer gives them back.
+// CHECK: gpu.func @prefetched
+// CHECK: %[[PFULL:.*]] = nvgpu.mbarrier.create -> <memorySpace = #gpu.address_space<workgroup>, num_barriers = 4>
+// CHECK: %[[PEMPTY:.*]] = nvgpu.mbarrier.create -> <memorySpace = #gpu.address_space<workgroup>, num_barriers = 4>
+// CHECK: nvgpu.mbarrier.try_wait.parity %[[PEMPTY]]
+// CHECK: nvgpu.mbarrier.arrive.expect_tx %[[PFULL]][%{{.*}}], %c24576
+// CHECK: nvgpu.tma.async.load {{.*}}, %[[PFULL]]{{.*}} -> memref<64x64xbf16
+// CHECK: nvgpu.tma.async.load {{.*}}, %[[PFULL]]{{.*}} -> memref<64x32xf32
+// CHECK: nvgpu.tma.async.load {{.*}}, %[[PFULL]]{{.*}} -> memref<64x32xf32
+// CHECK: nvvm.setmaxregister increase
+// CHECK: nvgpu.mbarrier.try_wait.parity %[[PFULL]]
+// CHECK: nvvm.ldmatrix
+// CHECK: nvgpu.mbarrier.arrive %[[PEMPTY]]
+func.func private @prefetched(%a: memref<?x256xbf16>, %w: memref<512x256xbf16>, %r: memref<?x512xbf16>, %q: memref<?x512xf32>, %o: memref<?x512xbf16>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 256, 64], stages = 2, staging = 1, prefetch = 2, raster = 8>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x256xbf16>, memref<512x256xbf16>)
+      ins(%r[m, n], %q[m, n] : memref<?x512xbf16>, memref<?x512xf32>) outs(%o[m, n] : memref<?x512xbf16>) {
+  ^bb0(%x: f32, %rb: bf16, %qf: f32):
+    %rf = arith.extf %rb : bf16 to f32
+    %s = arith.addf %x, %rf : f32
+    %t = arith.addf %s, %qf : f32
+    %y = arith.truncf %t : f32 to bf16
+    coda.yield %y : bf16
   }
   return
 }

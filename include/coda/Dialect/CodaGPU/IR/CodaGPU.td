@@ -28,24 +28,33 @@ def CodaGPU_ScheduleAttr
   let summary = "tile, pipeline depth and order of tiles of one kernel";
   let description = [{
     A persistent, warp-specialised kernel: one producer warpgroup issues every
-    TMA load into a ring of shared-memory stages; two consumer warpgroups own
-    64 rows each of the tile, multiply, run the region and store.
+    TMA load into a ring of shared-memory stages; two consumer warpgroups
+    multiply, run the region and store. They share a tile, or, with
+    `pingpong`, each has every second tile of its block and runs the region of
+    one under the products of the other's next.
 
-    - `tile`: rows, accumulator columns (those of all accumulators and u points
-      together), and depth of one k block.
-    - `stages`: depth of the ring; tile loads travel through it too.
+    - `tile`: rows (a multiple of 64 for each warpgroup that has a part of it),
+      accumulator columns (those of all accumulators and u points together),
+      and depth of one k block.
+    - `stages`: depth of the ring.
     - `staging`: 8 KB buffers per consumer warpgroup that stored chunks of
       64x64 pass through on their way out.
+    - `prefetch`: chunks of 64x64 whose loaded tiles are on their way to, or in,
+      each consumer warpgroup's own buffers; none if the kernel loads no tiles.
     - `raster`: row tiles that share a walk over the columns, for L2 reuse.
 
-    Example: `#coda_gpu.schedule<tile = [128, 256, 64], stages = 3,
-    staging = 4, raster = 8>`.
+    Examples: `#coda_gpu.schedule<tile = [128, 256, 64], stages = 3,
+    staging = 4, prefetch = 0, raster = 8>`, `#coda_gpu.schedule<tile = [128, 128, 64],
+    stages = 4, staging = 4, prefetch = 2, raster = 8, pingpong = true>`.
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$tile, "int64_t":$stages,
-                        "int64_t":$staging, "int64_t":$raster);
+                        "int64_t":$staging, "int64_t":$raster,
+                        "int64_t":$prefetch,
+                        OptionalParameter<"bool">:$pingpong);
   let assemblyFormat = [{
     `<` `tile` `=` `[` $tile `]` `,` `stages` `=` $stages `,`
-    `staging` `=` $staging `,` `raster` `=` $raster `>`
+    `staging` `=` $staging `,` `prefetch` `=` $prefetch `,` `raster` `=` $raster
+    (`,` `pingpong` `=` $pingpong^)? `>`
   }];
 }
 

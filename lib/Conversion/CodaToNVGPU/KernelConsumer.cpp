@@ -1,0 +1,268 @@
+//===- KernelConsumer.cpp - The threads that multiply ---------------------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelEmitter.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::coda_gpu;
+
+//===----------------------------------------------------------------------===//
+// The main loop of the consumers
+//===----------------------------------------------------------------------===//
+
+Value KernelEmitter::rowBlock(Value fragment) {
+  if (schedule.getPingpong())
+    return fragment;
+  return add(mul(fragment, i32(kConsumers)), consumer);
+}
+
+/// Adds the products of the stage at `at`: one accumulator a fragment.
+void KernelEmitter::multiplyBlock(const TileModel &tile, const Phase &phase,
+                                  RingPosition at,
+                                  SmallVectorImpl<Value> &accumulators,
+                                  bool first) {
+  int64_t points = getTilePoints(tile, schedule);
+  int64_t columns = points * tile.getNumGroups();
+  Type element = tile.factorType;
+  auto descriptor = [&](Value offset, int64_t rows) {
+    SmallVector<int64_t> shape{rows, kBlockK};
+    // The descriptor reads only the shape of the map's tile.
+    Value anyMap = UnrealizedConversionCastOp::create(
+                       b, loc, tensorMapType(shape, element), paramValues[0])
+                       .getResult(0);
+    Type type = nvgpu::WarpgroupMatrixDescriptorType::get(
+        b.getContext(), sharedType(shape, element));
+    Value made = nvgpu::WarpgroupGenerateDescriptorOp::create(
+        b, loc, type, view(offset, shape, element), anyMap);
+    return UnrealizedConversionCastOp::create(b, loc, b.getI64Type(), made)
+        .getResult(0);
+  };
+  Value base = mul(at.stage, i32(stageBytes));
+  SmallVector<Value> a;
+  for (size_t f = 0; f < accumulators.size(); ++f)
+    a.push_back(descriptor(
+        add(base, mul(rowBlock(i32(f)), i32(kChunk * kBlockK * 2))), kChunk));
+  Value w = descriptor(add(base, i32(getTileRows(schedule) * kBlockK * 2)),
+                       phase.rhsKMajor ? columns : kChunk);
+  NVVM::WgmmaFenceAlignedOp::create(b, loc);
+  auto type =
+      element.isBF16() ? NVVM::WGMMATypes::bf16 : NVVM::WGMMATypes::f16;
+  auto shape = NVVM::MMAShapeAttr::get(b.getContext(), 64, columns, 16);
+  // 16 of k: 32 bytes along K-major rows, 16 rows of 128 bytes else; a
+  // descriptor counts in 16 bytes.
+  int64_t stepA = phase.lhsKMajor ? 2 : 128;
+  int64_t stepW = phase.rhsKMajor ? 2 : 128;
+  for (int64_t k = 0; k < kBlockK / 16; ++k)
+    for (auto [accumulator, rows] : llvm::zip_equal(accumulators, a))
+      accumulator = NVVM::WgmmaMmaAsyncOp::create(
+          b, loc, accumulator.getType(), accumulator, add(rows, i64(k * stepA)),
+          add(w, i64(k * stepW)), shape, type, type, NVVM::WGMMATypes::f32,
+          first && k == 0 ? NVVM::WGMMAScaleOut::zero
+                          : NVVM::WGMMAScaleOut::one,
+          NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one,
+          phase.lhsKMajor ? NVVM::MMALayout::row : NVVM::MMALayout::col,
+          phase.rhsKMajor ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+          NVVM::MMAIntOverflowAttr());
+  NVVM::WgmmaGroupSyncAlignedOp::create(b, loc);
+}
+
+/// Multiplies all k blocks of a tile; at most one group of WGMMA is in flight
+/// while the next is issued. The elements of the accumulators come out of the
+/// last wait itself, so that no read can move above it; those of one fragment
+/// after those of another.
+RingPosition KernelEmitter::multiply(const TileModel &tile, RingPosition at,
+                                     SmallVectorImpl<Value> &elements) {
+  int64_t count = getTilePoints(tile, schedule) * tile.getNumGroups() / 2;
+  Type f32 = b.getF32Type();
+  Type type = LLVM::LLVMStructType::getLiteral(
+      b.getContext(), SmallVector<Type>(count, f32));
+  SmallVector<Value> accumulators(getFragments(schedule),
+                                  LLVM::UndefOp::create(b, loc, type));
+
+  waitFull(at);
+  multiplyBlock(tile, tile.phases.front(), at, accumulators, /*first=*/true);
+  Value previous = at.stage;
+  at = advance(at);
+  for (auto [p, phase] : llvm::enumerate(tile.phases)) {
+    SmallVector<Value> carried{at.stage, at.parity, previous};
+    llvm::append_range(carried, accumulators);
+    auto loop = scf::ForOp::create(b, loc, i32(p == 0 ? 1 : 0),
+                                   numBlocks(tile, phase), i32(1), carried);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      RingPosition here{loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
+      waitFull(here);
+      SmallVector<Value> next(loop.getRegionIterArgs().drop_front(3));
+      multiplyBlock(tile, phase, here, next, /*first=*/false);
+      NVVM::WgmmaWaitGroupSyncOp::create(b, loc, 1);
+      release(loop.getRegionIterArg(2));
+      RingPosition after = advance(here);
+      SmallVector<Value> yielded{after.stage, after.parity, here.stage};
+      llvm::append_range(yielded, next);
+      scf::YieldOp::create(b, loc, yielded);
+    }
+    at = {loop.getResult(0), loop.getResult(1)};
+    previous = loop.getResult(2);
+    accumulators.assign(loop.getResults().begin() + 3, loop.getResults().end());
+  }
+  // The other consumer's products may follow these.
+  if (schedule.getPingpong())
+    ifThen(isLeader, [&] {
+      nvgpu::MBarrierArriveOp::create(
+          b, loc, nvgpu::MBarrierTokenType::get(b.getContext()), turn,
+          toIndex(sub(i32(1), consumer)));
+    });
+
+  SmallVector<Value> before;
+  std::string constraints;
+  for (Value accumulator : accumulators)
+    for (int64_t i = 0; i < count; ++i) {
+      before.push_back(LLVM::ExtractValueOp::create(b, loc, accumulator, i));
+      constraints += "=f,";
+    }
+  for (size_t i = 0; i < before.size(); ++i)
+    constraints += std::to_string(i) + ",";
+  constraints += "~{memory}";
+  auto wait = LLVM::InlineAsmOp::create(
+      b, loc,
+      LLVM::LLVMStructType::getLiteral(b.getContext(),
+                                       SmallVector<Type>(before.size(), f32)),
+      before, "wgmma.wait_group.sync.aligned 0;", constraints,
+      /*has_side_effects=*/true, /*is_align_stack=*/false,
+      LLVM::TailCallKind::None,
+      LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT),
+      ArrayAttr());
+  release(previous);
+  for (size_t i = 0; i < before.size(); ++i)
+    elements.push_back(
+        LLVM::ExtractValueOp::create(b, loc, wait.getResult(0), i));
+  return at;
+}
+
+/// Sets what a consumer's thread derives from its number.
+void KernelEmitter::setThread(Value thread) {
+  warpgroupThread = remU(thread, i32(128));
+  consumer = sub(divU(thread, i32(128)), i32(1));
+  warp = divU(warpgroupThread, i32(32));
+  lane = remU(warpgroupThread, i32(32));
+  isLeader = equal(warpgroupThread, i32(0));
+}
+
+/// `value`, as something that nobody knows to be so before this point.
+Value KernelEmitter::opaque(Value value) {
+  return LLVM::InlineAsmOp::create(
+             b, loc, value.getType(), value, "mov.b32 $0, $1;", "=r,r",
+             /*has_side_effects=*/true, /*is_align_stack=*/false,
+             LLVM::TailCallKind::None,
+             LLVM::AsmDialectAttr::get(b.getContext(),
+                                       LLVM::AsmDialect::AD_ATT),
+             ArrayAttr())
+      .getResult(0);
+}
+
+KernelEmitter::WalkState
+KernelEmitter::consumeTile(const TileModel &tile, Value number,
+                           const WalkState &state) {
+  WalkState after = state;
+  int64_t fragments = getFragments(schedule);
+  std::vector<EpilogueEmitter> epilogues;
+  epilogues.reserve(fragments);
+  // The loads of rows go out before the products, which hide their latency. Of
+  // a ping-pong pair the other consumer's products do: there nothing of the
+  // region of a fragment is made before, or kept from another fragment, so that
+  // nothing of it takes registers meanwhile.
+  bool early = !schedule.getPingpong();
+  auto begin = [&](int64_t fragment, Value number) {
+    epilogues.emplace_back(*this, tile, tileCoords(tile, number), fragment);
+    epilogues.back().loadRows();
+  };
+  for (int64_t f = 0; early && f < fragments; ++f)
+    begin(f, number);
+  SmallVector<Value> accumulators;
+  if (!tile.phases.empty())
+    after.ring = multiply(tile, state.ring, accumulators);
+  size_t perFragment = accumulators.size() / fragments;
+  for (int64_t f = 0; f < fragments; ++f) {
+    if (!early) {
+      setThread(opaque(threadId));
+      begin(f, opaque(number));
+    }
+    after.prefetch = epilogues[f].run(
+        ArrayRef(accumulators).slice(f * perFragment, perFragment),
+        after.prefetch);
+  }
+  return after;
+}
+
+/// One consumer of a ping-pong pair at a tile: its own, when it has its turn;
+/// past the stages of the other's.
+KernelEmitter::WalkState
+KernelEmitter::consumeInTurn(const TileModel &tile, Value number,
+                             const WalkState &state) {
+  Type i32Type = b.getI32Type(), i1Type = b.getI1Type();
+  auto branch = scf::IfOp::create(
+      b, loc, TypeRange{i32Type, i1Type, i32Type, i1Type, i1Type},
+      state.isMine, /*withElseRegion=*/true);
+  auto yield = [&](RingPosition ring, RingPosition prefetch, Value parity) {
+    scf::YieldOp::create(b, loc,
+                         ValueRange{ring.stage, ring.parity, prefetch.stage,
+                                    prefetch.parity, parity});
+  };
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    nvgpu::MBarrierTryWaitParityOp::create(b, loc, turn, state.turnParity,
+                                           index(kWaitTicks),
+                                           toIndex(consumer));
+    auto thread = std::make_tuple(warpgroupThread, consumer, warp, lane, isLeader);
+    WalkState after = consumeTile(tile, number, state);
+    std::tie(warpgroupThread, consumer, warp, lane, isLeader) = thread;
+    yield(after.ring, after.prefetch, bitXor(state.turnParity, i1(true)));
+  }
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.elseBlock());
+    RingPosition ring = state.ring;
+    for (const Phase &phase : tile.phases)
+      ring = advance(ring, numBlocks(tile, phase));
+    yield(ring, state.prefetch, state.turnParity);
+  }
+  return {{branch.getResult(0), branch.getResult(1)},
+          {branch.getResult(2), branch.getResult(3)},
+          bitXor(state.isMine, i1(true)),
+          branch.getResult(4)};
+}
+
+//===----------------------------------------------------------------------===//
+// The role
+//===----------------------------------------------------------------------===//
+
+void KernelEmitter::emitConsumers() {
+  // The block has 168 for each of its threads: what fits 384 of them.
+  NVVM::SetMaxRegisterOp::create(
+      b, loc, (3 * 168 - getProducerRegisters(schedule)) / kConsumers,
+      NVVM::SetMaxRegisterAction::increase);
+  setThread(threadId);
+  consumer = sub(warpgroup, i32(1)); // Known to be uniform.
+  Value isFirst = equal(consumer, i32(0));
+  RingPosition start{i32(0), i1(false)};
+  forTiles({start, start, isFirst, isFirst},
+           [&](const TileModel &tile, Value number, const WalkState &state) {
+             if (schedule.getPingpong())
+               return consumeInTurn(tile, number, state);
+             return consumeTile(tile, number, state);
+           });
+  ifThen(isLeader, [&] {
+    NVVM::CpAsyncBulkWaitGroupOp::create(b, loc, 0, UnitAttr());
+  });
+}

@@ -1,0 +1,254 @@
+//===- KernelProducer.cpp - The threads that load -------------------------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelEmitter.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::coda_gpu;
+
+//===----------------------------------------------------------------------===//
+// Loads
+//===----------------------------------------------------------------------===//
+
+SmallVector<int64_t> KernelEmitter::boxOf(const OperandModel &operand,
+                                          unsigned dim, int64_t rows,
+                                          int64_t inner) {
+  SmallVector<int64_t> box(operand.dims.size(), 1);
+  int position = operand.find(dim);
+  if (position >= 0)
+    box[position] = rows;
+  box.back() = inner;
+  return box;
+}
+
+/// Coordinates in the order of the hardware: innermost first.
+SmallVector<Value> KernelEmitter::tensorCoords(const OperandModel &operand,
+                                               ArrayRef<Value> coords) {
+  SmallVector<Value> result;
+  for (unsigned d : llvm::reverse(operand.dims))
+    result.push_back(toIndex(coords[d]));
+  return result;
+}
+
+void KernelEmitter::load(const OperandModel &operand, ArrayRef<int64_t> box,
+                         ArrayRef<Value> coords, Value barriers,
+                         Value barrier, Value byteOffset) {
+  Value map = tensorMap(operand, box);
+  nvgpu::TmaAsyncLoadOp::create(
+      b, loc, view(byteOffset, box, operand.element), barriers, map,
+      tensorCoords(operand, coords), barrier,
+      /*multicastMask=*/Value(), /*predicate=*/Value());
+}
+
+/// Issues the loads of one k block: the left factor's rows, then per
+/// accumulator slice the right factor's rows.
+void KernelEmitter::loadBlock(const TileModel &tile, const Phase &phase,
+                              const TileCoords &tileAt, Value block,
+                              RingPosition at) {
+  int64_t points = getTilePoints(tile, schedule);
+  Value base = mul(at.stage, i32(stageBytes));
+  SmallVector<Value> coords = chunkCoords(tile, tileAt, tileAt.column);
+  setBlockCoords(tile, phase, block, coords);
+  for (unsigned d : tile.uDims)
+    coords[d] = i32(0);
+
+  if (phase.lhsKMajor) {
+    load(phase.lhs,
+         boxOf(phase.lhs, tile.innerM, getTileRows(schedule), kBlockK), coords,
+         full, toIndex(at.stage), base);
+  } else {
+    for (int64_t row = 0; row < getTileRows(schedule); row += kChunk) {
+      SmallVector<Value> there = coords;
+      there[tile.innerM] = add(coords[tile.innerM], i32(row));
+      load(phase.lhs, boxOf(phase.lhs, phase.k.back(), kBlockK, kChunk), there,
+           full, toIndex(at.stage), add(base, i32(row * kBlockK * 2)));
+    }
+  }
+
+  int64_t offset = getTileRows(schedule) * kBlockK * 2;
+  for (const ColumnGroup &group : tile.groups) {
+    const OperandModel &rhs = phase.rhs[group.accumulator];
+    SmallVector<Value> there = coords;
+    for (unsigned d : tile.uDims)
+      there[d] = i32(group.u[d]);
+    // One box for all points where they lie in one run of rows, else one per
+    // 64 columns.
+    int64_t inner = tile.dims[tile.innerN].extent;
+    bool oneBox = phase.rhsKMajor && tile.outerN.empty();
+    SmallVector<int64_t> box = boxOf(rhs, tile.innerN, points, kBlockK);
+    if (phase.rhsKMajor && !tile.outerN.empty()) {
+      unsigned outer = tile.outerN.back();
+      int outerAt = rhs.find(outer), innerAt = rhs.find(tile.innerN);
+      int64_t outerExtent = tile.dims[outer].extent;
+      if (points <= inner && inner % points == 0) {
+        oneBox = true;
+      } else if (points % inner == 0 && outerAt < innerAt &&
+                 (tile.outerN.size() == 1 ||
+                  outerExtent % (points / inner) == 0)) {
+        oneBox = true;
+        box[innerAt] = inner;
+        box[outerAt] = points / inner;
+      }
+    }
+    if (oneBox) {
+      load(rhs, box, there, full, toIndex(at.stage), add(base, i32(offset)));
+      offset += points * kBlockK * 2;
+      continue;
+    }
+    for (int64_t chunk = 0; chunk < points / kChunk; ++chunk) {
+      SmallVector<Value> chunkAt = chunkCoords(
+          tile, tileAt, add(tileAt.column, i32(chunk * kChunk)));
+      for (unsigned d : tile.outerN)
+        there[d] = chunkAt[d];
+      there[tile.innerN] = chunkAt[tile.innerN];
+      SmallVector<int64_t> chunkBox =
+          phase.rhsKMajor ? boxOf(rhs, tile.innerN, kChunk, kBlockK)
+                          : boxOf(rhs, phase.k.back(), kBlockK, kChunk);
+      load(rhs, chunkBox, there, full, toIndex(at.stage),
+           add(base, i32(offset)));
+      offset += kChunk * kBlockK * 2;
+    }
+  }
+}
+
+RingPosition KernelEmitter::produceTile(const TileModel &tile, Value number,
+                                        RingPosition at) {
+  TileCoords tileAt = tileCoords(tile, number);
+  int64_t points = getTilePoints(tile, schedule);
+  int64_t blockBytes =
+      (getTileRows(schedule) + points * tile.getNumGroups()) * kBlockK * 2;
+  for (const Phase &phase : tile.phases) {
+    auto loop = scf::ForOp::create(b, loc, i32(0), numBlocks(tile, phase),
+                                   i32(1), ValueRange{at.stage, at.parity});
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      RingPosition here{loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
+      waitEmpty(here);
+      nvgpu::MBarrierArriveExpectTxOp::create(
+          b, loc, full, index(blockBytes), toIndex(here.stage), Value());
+      loadBlock(tile, phase, tileAt, loop.getInductionVar(), here);
+      RingPosition next = advance(here);
+      scf::YieldOp::create(b, loc, ValueRange{next.stage, next.parity});
+    }
+    at = {loop.getResult(0), loop.getResult(1)};
+  }
+  return at;
+}
+
+/// Issues the loads of the tiles that the region of this consumer loads of one
+/// tile, chunk by chunk as it will walk.
+RingPosition KernelEmitter::prefetchTile(const TileModel &tile, Value number,
+                                         RingPosition at) {
+  int64_t boxes = tile.getPrefetchedPerChunk();
+  if (boxes == 0)
+    return at;
+  TileCoords tileAt = tileCoords(tile, number);
+  int64_t chunks = getTilePoints(tile, schedule) / kChunk;
+  // A loop, not its turns: this thread has few registers.
+  auto loop = scf::ForOp::create(
+      b, loc, i32(0), i32(getFragments(schedule) * chunks), i32(1),
+      ValueRange{at.stage, at.parity});
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  at = {loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
+  Value fragment = divU(loop.getInductionVar(), i32(chunks));
+  Value chunk = remU(loop.getInductionVar(), i32(chunks));
+  SmallVector<Value> coords = chunkCoords(
+      tile, tileAt, add(tileAt.column, mul(chunk, i32(kChunk))));
+  coords[tile.innerM] = add(tileAt.coords[tile.innerM],
+                            mul(rowBlock(fragment), i32(kChunk)));
+  Value barrier = prefetchBarrier(at);
+  nvgpu::MBarrierTryWaitParityOp::create(b, loc, prefetchEmpty, at.parity,
+                                         index(kWaitTicks), barrier);
+  nvgpu::MBarrierArriveExpectTxOp::create(
+      b, loc, prefetchFull, index(boxes * kBoxBytes), barrier, Value());
+  Value offset = prefetchBase(at);
+  for (const InputModel &input : tile.inputs) {
+    if (input.path != LoadPath::Prefetched)
+      continue;
+    int64_t parts = input.element.getIntOrFloatBitWidth() / 16;
+    for (int64_t point = 0; point < input.points; ++point) {
+      SmallVector<Value> there = coords;
+      int64_t rest = point;
+      for (unsigned d : llvm::reverse(input.uDims)) {
+        there[d] = i32(rest % tile.dims[d].extent);
+        rest /= tile.dims[d].extent;
+      }
+      for (int64_t part = 0; part < parts; ++part) {
+        there[tile.innerN] =
+            add(coords[tile.innerN], i32(part * kChunk / parts));
+        load(input, boxOf(input, tile.innerM, kChunk, kChunk / parts), there,
+             prefetchFull, barrier, offset);
+        offset = add(offset, i32(kBoxBytes));
+      }
+    }
+  }
+  RingPosition next = advancePrefetch(at);
+  scf::YieldOp::create(b, loc, ValueRange{next.stage, next.parity});
+  return {loop.getResult(0), loop.getResult(1)};
+}
+
+//===----------------------------------------------------------------------===//
+// The roles
+//===----------------------------------------------------------------------===//
+
+void KernelEmitter::emitProducer() {
+  NVVM::SetMaxRegisterOp::create(b, loc, getProducerRegisters(schedule),
+                                 NVVM::SetMaxRegisterAction::decrease);
+  ifThen(isFirstThread, [&] {
+    RingPosition start{i32(0), i1(true)};
+    forTiles({start, start, i1(true), i1(true)},
+             [&](const TileModel &tile, Value number, const WalkState &state) {
+               WalkState after = state;
+               after.ring = produceTile(tile, number, state.ring);
+               return after;
+             });
+  });
+  if (hasPrefetch)
+    emitPrefetcher();
+}
+
+/// A thread of a warp for each consumer: loads that wait for one of them hold up
+/// nothing else.
+void KernelEmitter::emitPrefetcher() {
+  Value warpNumber = divU(threadId, i32(32));
+  consumer = sub(warpNumber, i32(1));
+  Value isLane0 = equal(remU(threadId, i32(32)), i32(0));
+  ifThen(bitAnd(isLane0, lessU(consumer, i32(kConsumers))), [&] {
+    RingPosition start{i32(0), i1(true)};
+    Value isFirst = equal(consumer, i32(0));
+    forTiles(
+        {start, start, isFirst, i1(true)},
+        [&](const TileModel &tile, Value number, const WalkState &state) {
+          WalkState after = state;
+          if (!schedule.getPingpong()) {
+            after.prefetch = prefetchTile(tile, number, state.prefetch);
+            return after;
+          }
+          auto branch = scf::IfOp::create(
+              b, loc, TypeRange{b.getI32Type(), b.getI1Type()}, state.isMine,
+              /*withElseRegion=*/true);
+          OpBuilder::InsertionGuard guard(b);
+          b.setInsertionPointToStart(branch.thenBlock());
+          RingPosition next = prefetchTile(tile, number, state.prefetch);
+          scf::YieldOp::create(b, loc, ValueRange{next.stage, next.parity});
+          b.setInsertionPointToStart(branch.elseBlock());
+          scf::YieldOp::create(
+              b, loc,
+              ValueRange{state.prefetch.stage, state.prefetch.parity});
+          b.setInsertionPointAfter(branch);
+          after.prefetch = {branch.getResult(0), branch.getResult(1)};
+          after.isMine = bitXor(state.isMine, i1(true));
+          return after;
+        });
+  });
+}
