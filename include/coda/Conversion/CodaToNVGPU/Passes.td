@@ -108,8 +108,8 @@ def GPUAssemble : Pass<"coda-gpu-assemble", "::mlir::ModuleOp"> {
   let summary = "PTX in gpu.binary ops to machine code, by ptxas";
   let description = [{
     Replaces the PTX of every `gpu.binary` by the cubin that ptxas makes of it.
-    Fails if ptxas reports a register spill or that it serialised WGMMA
-    instructions: both mean that the kernel is not the one that was designed.
+    A remark says where ptxas spilled registers or serialised WGMMA instructions:
+    the kernel is right then, but slower than its schedule promises.
   }];
   let options = [
     Option<"ptxas", "ptxas", "std::string", "\"\"",
