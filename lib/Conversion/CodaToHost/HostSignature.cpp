@@ -17,12 +17,14 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::coda {
 #define GEN_PASS_DEF_CODAHOSTSIGNATURE
@@ -246,6 +248,70 @@ FailureOr<func::FuncOp> makeInferFunction(func::FuncOp func,
   return infer;
 }
 
+/// `out`, a block argument, in the shape that `reshape` has before it; null if
+/// that does not follow from the shape of `out`.
+Value undoReshape(Operation *reshape, Value out, OpBuilder &builder) {
+  Location loc = reshape->getLoc();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(cast<BlockArgument>(out).getOwner());
+  return TypeSwitch<Operation *, Value>(reshape)
+      .Case([&](tensor::ExpandShapeOp op) {
+        return tensor::CollapseShapeOp::create(builder, loc, op.getSrcType(),
+                                               out,
+                                               op.getReassociationIndices());
+      })
+      .Case([&](tensor::CollapseShapeOp op) -> Value {
+        RankedTensorType type = op.getSrcType();
+        SmallVector<OpFoldResult> sizes(type.getRank());
+        for (auto [i, group] : llvm::enumerate(op.getReassociationIndices())) {
+          int64_t known = 1;
+          std::optional<int64_t> unknown;
+          for (int64_t d : group) {
+            if (!type.isDynamicDim(d)) {
+              known *= type.getDimSize(d);
+              sizes[d] = builder.getIndexAttr(type.getDimSize(d));
+            } else if (unknown) {
+              return {};
+            } else {
+              unknown = d;
+            }
+          }
+          if (!unknown)
+            continue;
+          Value size = tensor::DimOp::create(builder, loc, out, i);
+          if (known != 1)
+            size = arith::DivUIOp::create(
+                builder, loc, size,
+                arith::ConstantIndexOp::create(builder, loc, known));
+          sizes[*unknown] = size;
+        }
+        return tensor::ExpandShapeOp::create(builder, loc, type, out,
+                                             op.getReassociationIndices(),
+                                             sizes);
+      })
+      .Default([](Operation *) { return Value(); });
+}
+
+/// Stores `value`, a result, into `out`. What a reshape hides is stored in its
+/// own shape: then who makes it can write to `out`, and nothing is copied.
+Value storeInto(Value value, Value out, OpBuilder &builder) {
+  Location loc = value.getLoc();
+  Operation *reshape = value.getDefiningOp();
+  if (reshape &&
+      isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(reshape) &&
+      !isa<BlockArgument>(reshape->getOperand(0)))
+    if (Value inner = undoReshape(reshape, out, builder)) {
+      auto store = bufferization::MaterializeInDestinationOp::create(
+          builder, loc, inner.getType(), reshape->getOperand(0), inner);
+      IRMapping mapping;
+      mapping.map(reshape->getOperand(0), store.getResult());
+      return builder.clone(*reshape, mapping)->getResult(0);
+    }
+  return bufferization::MaterializeInDestinationOp::create(
+             builder, loc, value.getType(), value, out)
+      .getResult();
+}
+
 struct HostSignature
     : public coda::impl::CodaHostSignatureBase<HostSignature> {
   void runOnOperation() override {
@@ -332,9 +398,7 @@ struct HostSignature
       Value value = operand.get();
       Value out =
           func.getBody().front().addArgument(value.getType(), value.getLoc());
-      auto store = bufferization::MaterializeInDestinationOp::create(
-          at, value.getLoc(), value.getType(), value, out);
-      operand.set(store.getResult());
+      operand.set(storeInto(value, out, at));
     }
     SmallVector<Attribute> argAttrs(func.getBody().getNumArguments(),
                                     builder.getDictionaryAttr({}));

@@ -178,9 +178,10 @@ static int64_t getRegionCost(const TileModel &tile) {
   return tile.groupColumns ? 2 * cost : cost;
 }
 
-/// Beyond this cost 192 accumulators a thread leave too few registers, and the
-/// time of a region is worth the smaller tile.
-static constexpr int64_t kMaxCostOfTallTile = 4;
+/// What a region costs that converts and stores.
+static constexpr int64_t kMaxCostOfStore = 3;
+/// Beyond this cost 192 accumulators a thread leave too few registers.
+static constexpr int64_t kMaxCostOfTallTile = 8;
 /// Beyond this cost 128 accumulators do, of two fragments, and of one.
 static constexpr int64_t kMaxCostOfPingpong = 32;
 static constexpr int64_t kMaxCostOfWideTile = 48;
@@ -192,9 +193,41 @@ struct TileShape {
 };
 } // namespace
 
-/// Tiles in the order in which they are tried. Regions run under the products
-/// of the next tile where there are products; larger tiles move fewer bytes,
-/// which the chip, limited by power, pays back in clock.
+/// Multiprocessors that a kernel's tiles are dealt to.
+static constexpr int64_t kMultiprocessors = 132;
+
+/// Points that the busiest multiprocessor works on, those beyond the edges
+/// included; 1 where the number of tiles is not known.
+static int64_t getBusiestPoints(const KernelModel &kernel, TileShape shape) {
+  auto schedule = ScheduleAttr::get(
+      kernel.func.getContext(),
+      ArrayRef<int64_t>{shape.rows, shape.columns, kBlockK}, 2, 0, 1, 0,
+      shape.pingpong);
+  int64_t tiles = 0;
+  for (const TileModel &tile : kernel.tiles) {
+    int64_t points = getTilePoints(tile, schedule);
+    int64_t rows = tile.dims[tile.innerM].extent, columns = tile.getColumns();
+    if (points == 0 || ShapedType::isDynamic(rows) ||
+        ShapedType::isDynamic(columns))
+      return 1;
+    int64_t count = llvm::divideCeil(rows, shape.rows) *
+                    llvm::divideCeil(columns, points);
+    for (unsigned d : tile.outerM) {
+      if (ShapedType::isDynamic(tile.dims[d].extent))
+        return 1;
+      count *= tile.dims[d].extent;
+    }
+    tiles += count;
+  }
+  return llvm::divideCeil(tiles, kMultiprocessors) * shape.rows *
+         shape.columns;
+}
+
+/// Tiles in the order in which they are tried. What counts: points of the
+/// busiest multiprocessor, and the time of a point, which is less in a larger
+/// tile (fewer bytes move, which the chip, limited by power, pays back in clock)
+/// and where regions run under the products of the next tile. The factors are
+/// those measured on an H200.
 static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
   int64_t cost = 0;
   bool isMap = true;
@@ -204,24 +237,33 @@ static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
     isMap = false;
     cost = std::max(cost, getRegionCost(tile));
   }
-  // Those that a region of this cost is likely to spill in come last.
   struct Candidate {
     TileShape shape;
+    /// Relative time of a point, with a region that is a store, and a long one.
+    double store, region;
+    /// A region of more cost is likely to spill: such a tile is tried last.
     int64_t maxCost;
   };
   constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
-  const Candidate candidates[] = {{{192, 128, true}, kMaxCostOfTallTile},
-                                  {{128, 128, true}, kMaxCostOfPingpong},
-                                  {{128, 256, false}, kMaxCostOfWideTile},
-                                  {{128, 192, false}, kAny},
-                                  {{128, 128, false}, kAny},
-                                  {{128, 64, false}, kAny}};
+  Candidate candidates[] = {
+      {{192, 128, true}, 0.96, 0.96, kMaxCostOfTallTile},
+      {{128, 128, true}, 0.97, 0.97, kMaxCostOfPingpong},
+      {{128, 256, false}, 0.95, 1.02, kMaxCostOfWideTile},
+      {{128, 192, false}, 1.00, 1.06, kAny},
+      {{128, 128, false}, 1.02, 1.08, kAny},
+      {{128, 64, false}, 1.10, 1.20, kAny}};
+  auto time = [&](const Candidate &candidate) {
+    return getBusiestPoints(kernel, candidate.shape) *
+           (cost <= kMaxCostOfStore ? candidate.store : candidate.region);
+  };
+  llvm::stable_sort(candidates, [&](const Candidate &x, const Candidate &y) {
+    bool xLast = cost > x.maxCost, yLast = cost > y.maxCost;
+    return xLast != yLast ? yLast : time(x) < time(y);
+  });
   SmallVector<TileShape> shapes;
-  for (bool last : {false, true})
-    for (const Candidate &candidate : candidates)
-      if (last == (cost > candidate.maxCost) &&
-          !(isMap && candidate.shape.pingpong))
-        shapes.push_back(candidate.shape);
+  for (const Candidate &candidate : candidates)
+    if (!isMap || !candidate.shape.pingpong)
+      shapes.push_back(candidate.shape);
   return shapes;
 }
 

@@ -55,3 +55,27 @@ func.func private @kernel(%a: tensor<4xf32>) -> tensor<4xf32> attributes {coda.k
   %r = linalg.exp ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
   return %r : tensor<4xf32>
 }
+
+// -----
+
+// What a reshape hides is stored in its own shape, so that its maker writes to
+// the destination.
+
+// CHECK-LABEL: func.func @reshaped
+// CHECK-SAME: %[[A:[a-z0-9]+]]: tensor<?x4xf32>
+// CHECK-SAME: %[[OUT:[a-z0-9]+]]: tensor<?xf32>
+// CHECK: %[[D:.*]] = tensor.dim %[[OUT]], %{{.*}}
+// CHECK: %[[N:.*]] = arith.divui %[[D]], %{{.*}}
+// CHECK: %[[WIDE:.*]] = tensor.expand_shape %[[OUT]] {{\[\[}}0, 1]] output_shape [%[[N]], 4]
+// CHECK: %[[R:.*]] = linalg.exp ins(%[[A]]
+// CHECK: %[[M:.*]] = bufferization.materialize_in_destination %[[R]] in %[[WIDE]]
+// CHECK: %[[C:.*]] = tensor.collapse_shape %[[M]] {{\[\[}}0, 1]]
+// CHECK: return %[[C]]
+func.func @reshaped(%a: tensor<?x4xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %d = tensor.dim %a, %c0 : tensor<?x4xf32>
+  %e = tensor.empty(%d) : tensor<?x4xf32>
+  %r = linalg.exp ins(%a : tensor<?x4xf32>) outs(%e : tensor<?x4xf32>) -> tensor<?x4xf32>
+  %c = tensor.collapse_shape %r [[0, 1]] : tensor<?x4xf32> into tensor<?xf32>
+  return %c : tensor<?xf32>
+}

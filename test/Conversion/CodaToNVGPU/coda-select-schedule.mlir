@@ -1,9 +1,38 @@
 // RUN: coda-opt %s --coda-select-schedule --split-input-file --verify-diagnostics | FileCheck %s
 
 // CHECK-LABEL: func.func private @store
-// CHECK-SAME: coda.schedule = #coda_gpu.schedule<tile = [192, 128, 64], stages = 5, staging = 1, prefetch = 0, raster = 8, pingpong = true>
+// CHECK-SAME: coda.schedule = #coda_gpu.schedule<tile = [128, 256, 64], stages = 4, staging = 2, prefetch = 0, raster = 8>
 func.func private @store(%a: memref<?x64xbf16>, %w: memref<256x64xbf16>, %o: memref<?x256xbf16>) attributes {coda.kernel} {
   coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x64xbf16>, memref<256x64xbf16>) outs(%o[m, n] : memref<?x256xbf16>) {
+  ^bb0(%x: f32):
+    %y = arith.truncf %x : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// The busiest of 132 multiprocessors has 6 tiles of 192x128 here, of 22x32, or 4
+// of 128x256.
+// CHECK-LABEL: func.func private @square
+// CHECK-SAME: tile = [128, 256, 64]
+func.func private @square(%a: memref<4096x64xbf16>, %w: memref<4096x64xbf16>, %o: memref<4096x4096xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<4096x64xbf16>, memref<4096x64xbf16>) outs(%o[m, n] : memref<4096x4096xbf16>) {
+  ^bb0(%x: f32):
+    %y = arith.truncf %x : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// And here 21 of 192x128, or 16 of 128x256 of more time a point.
+// CHECK-LABEL: func.func private @tall
+// CHECK-SAME: tile = [192, 128, 64]
+func.func private @tall(%a: memref<16384x64xbf16>, %w: memref<4096x64xbf16>, %o: memref<16384x4096xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<16384x64xbf16>, memref<4096x64xbf16>) outs(%o[m, n] : memref<16384x4096xbf16>) {
   ^bb0(%x: f32):
     %y = arith.truncf %x : f32 to bf16
     coda.yield %y : bf16
