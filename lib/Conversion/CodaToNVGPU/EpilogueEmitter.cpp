@@ -257,7 +257,7 @@ void EpilogueEmitter::loadRows() {
 EpilogueEmitter::Placed EpilogueEmitter::loadInput(unsigned number,
                                                    int64_t point) {
   const InputModel &input = tile.inputs[number];
-  if (input.path == LoadPath::Prefetched)
+  if (input.path == LoadPath::Prefetched && e.schedule.getPrefetch())
     return {loadPrefetched(number, point), Full};
   SmallVector<int64_t> u = uCoords(input.uDims, point);
   if (input.combiner)
@@ -602,7 +602,7 @@ RingPosition EpilogueEmitter::run(ArrayRef<Value> threadAccumulators,
     acquireStaging();
     walkChunk([&] { evaluateBlock(); });
     // Tiles that no output reads are loaded all the same.
-    if (tile.getPrefetchedPerChunk())
+    if (getPrefetchedPerChunk(tile, e.schedule))
       awaitPrefetched();
     for (auto &[key, rows] : rowStates)
       rows.fold();

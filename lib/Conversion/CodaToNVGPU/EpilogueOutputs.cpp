@@ -157,7 +157,7 @@ void EpilogueEmitter::storeBlock(const OutputModel &output, unsigned number,
 /// go back.
 void EpilogueEmitter::commitChunk() {
   int64_t perChunk = tile.getStagingPerChunk();
-  bool loads = tile.getPrefetchedPerChunk() != 0;
+  bool loads = getPrefetchedPerChunk(tile, e.schedule) != 0;
   if (perChunk) {
     NVVM::FenceProxyOp::create(
         b, loc, NVVM::ProxyKind::async_shared,

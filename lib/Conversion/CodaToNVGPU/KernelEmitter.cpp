@@ -446,7 +446,7 @@ void KernelEmitter::emitPrologue() {
                                               schedule.getStages());
   full = nvgpu::MBarrierCreateOp::create(b, loc, barrierType);
   empty = nvgpu::MBarrierCreateOp::create(b, loc, barrierType);
-  hasPrefetch = getPrefetchBytes(kernel) != 0;
+  hasPrefetch = schedule.getPrefetch() != 0 && getPrefetchBytes(kernel) != 0;
   if (hasPrefetch) {
     auto type = nvgpu::MBarrierGroupType::get(
         context, workgroupSpace(context), kConsumers * schedule.getPrefetch());

@@ -164,6 +164,11 @@ struct KernelModel {
 /// On failure `reason` says what the lowering lacks.
 FailureOr<KernelModel> buildKernelModel(func::FuncOp func, std::string &reason);
 
+/// Boxes of a chunk of `tile` that the schedule loads ahead.
+inline int64_t getPrefetchedPerChunk(const TileModel &tile,
+                                     ScheduleAttr schedule) {
+  return schedule.getPrefetch() ? tile.getPrefetchedPerChunk() : 0;
+}
 /// Rows of one tile.
 inline int64_t getTileRows(ScheduleAttr schedule) {
   return schedule.getTile()[0];

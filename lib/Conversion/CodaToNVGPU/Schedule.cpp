@@ -150,9 +150,10 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
                   " columns do not fit tiles of " + Twine(points));
     // A group is read ahead as a whole.
     int64_t ahead = std::max<int64_t>(1, tile.groupColumns / kChunk);
-    if (tile.getPrefetchedPerChunk() && ahead > schedule.getPrefetch())
-      return fail("tiles are loaded, prefetch must be at least " +
-                  Twine(ahead));
+    if (getPrefetchedPerChunk(tile, schedule) &&
+        ahead > schedule.getPrefetch())
+      return fail("a group's tiles are loaded ahead: prefetch must be 0, or at "
+                  "least " + Twine(ahead));
   }
   int64_t bytes = getSharedMemoryBytes(kernel, schedule);
   if (bytes > kSharedMemoryBytes)
@@ -276,7 +277,7 @@ coda_gpu::enumerateSchedules(const KernelModel &kernel, std::string &reason) {
     if (tile.getPrefetchedPerChunk())
       ahead = std::max({ahead, int64_t(1), tile.groupColumns / kChunk});
   }
-  SmallVector<ScheduleAttr> schedules;
+  SmallVector<ScheduleAttr> schedules, direct;
   for (TileShape shape : getTileShapes(kernel)) {
     // A deep ring first: bytes on their way are worth more than chunks on
     // theirs. Then as many chunks in flight as fit.
@@ -285,17 +286,22 @@ coda_gpu::enumerateSchedules(const KernelModel &kernel, std::string &reason) {
         if ((slots * staged > 4 && slots > 2) ||
             (staged + ahead == 0 && slots > 1))
           continue;
-        int64_t prefetch = ahead ? std::max(ahead, std::min(slots, int64_t(2)))
-                                 : 0;
-        auto schedule = ScheduleAttr::get(
-            context, ArrayRef<int64_t>{shape.rows, shape.columns, kBlockK},
-            stages, slots * staged, /*raster=*/8, prefetch, shape.pingpong);
-        std::string why;
-        if (succeeded(verifySchedule(kernel, schedule, why)))
-          schedules.push_back(schedule);
-        else if (reason.empty())
-          reason = why;
+        for (int64_t prefetch :
+             {std::max(ahead, std::min(slots, int64_t(2))), int64_t(0)}) {
+          auto schedule = ScheduleAttr::get(
+              context, ArrayRef<int64_t>{shape.rows, shape.columns, kBlockK},
+              stages, slots * staged, /*raster=*/8, ahead ? prefetch : 0,
+              shape.pingpong);
+          std::string why;
+          if (failed(verifySchedule(kernel, schedule, why)))
+            reason = reason.empty() ? why : reason;
+          else if (ahead || prefetch)
+            (prefetch ? schedules : direct).push_back(schedule);
+        }
       }
+    // Loads of a region that nobody sent ahead are waited for.
+    llvm::append_range(schedules, direct);
+    direct.clear();
   }
   return schedules;
 }

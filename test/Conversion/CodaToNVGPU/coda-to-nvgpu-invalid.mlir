@@ -71,12 +71,15 @@ func.func private @accumulators(%a: memref<64x64xbf16>, %w: memref<64x64xbf16>, 
 
 // -----
 
-// expected-error @+1 {{schedule does not fit the kernel: tiles are loaded, prefetch must be at least 1}}
-func.func private @no_prefetch(%a: memref<64x64xbf16>, %w: memref<64x64xbf16>, %r: memref<64x64xbf16>, %o: memref<64x64xbf16>)
-    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64], stages = 3, staging = 2, prefetch = 0, raster = 8>} {
-  coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x64xbf16>, memref<64x64xbf16>) ins(%r[m, n] : memref<64x64xbf16>) outs(%o[m, n] : memref<64x64xbf16>) {
+// expected-error @+1 {{schedule does not fit the kernel: a group's tiles are loaded ahead: prefetch must be 0, or at least 2}}
+func.func private @no_prefetch(%a: memref<64x64xbf16>, %w: memref<1x128x64xbf16>, %r: memref<64x1x128xbf16>, %o: memref<64x1x128xbf16>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64], stages = 3, staging = 2, prefetch = 1, raster = 8>} {
+  coda.gemm acc(%a[m, k] * %w[n0, n1, k] : memref<64x64xbf16>, memref<1x128x64xbf16>) ins(%r[m, n0, n1] : memref<64x1x128xbf16>) outs(%o[m, n0, n1] : memref<64x1x128xbf16>) {
   ^bb0(%x: f32, %y: bf16):
-    coda.yield %y : bf16
+    %f = arith.extf %y : bf16 to f32
+    %g = coda.group_reduce add %f over [n1] : f32
+    %z = arith.truncf %g : f32 to bf16
+    coda.yield %z : bf16
   }
   return
 }

@@ -40,7 +40,8 @@ def CodaGPU_ScheduleAttr
     - `staging`: 8 KB buffers per consumer warpgroup that stored chunks of
       64x64 pass through on their way out.
     - `prefetch`: chunks of 64x64 whose loaded tiles are on their way to, or in,
-      each consumer warpgroup's own buffers; none if the kernel loads no tiles.
+      each consumer warpgroup's own buffers. With 0 a thread loads what it needs
+      of a tile when it needs it.
     - `raster`: row tiles that share a walk over the columns, for L2 reuse.
 
     Examples: `#coda_gpu.schedule<tile = [128, 256, 64], stages = 3,
