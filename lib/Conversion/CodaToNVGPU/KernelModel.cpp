@@ -327,8 +327,13 @@ LogicalResult ModelBuilder::makeInputs() {
     setUDims(input.dims, input.uDims, input.points);
     if (!input.element.isIntOrFloat())
       return fail("a loaded element is neither an integer nor a float");
-    if (!input.combiner && input.has(model.innerM) && input.has(model.innerN) &&
-        input.dims.back() == model.innerN && isTensorMapped(input, 32) &&
+    // What lacks an n dim is loaded again for each of its coordinates: the
+    // caches have it by then, and buffers are worth more elsewhere.
+    bool loadedOnce =
+        input.has(model.innerM) && input.has(model.innerN) &&
+        llvm::all_of(model.outerN, [&](unsigned d) { return input.has(d); });
+    if (!input.combiner && loadedOnce && input.dims.back() == model.innerN &&
+        isTensorMapped(input, 32) &&
         model.getPrefetchedPerChunk() + input.getBoxes() <=
             kMaxPrefetchedPerChunk)
       input.path = LoadPath::Prefetched;
