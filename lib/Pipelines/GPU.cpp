@@ -14,8 +14,10 @@
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
+#include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -37,11 +39,15 @@ void coda_gpu::buildToNVGPUPipeline(OpPassManager &pm,
                                     const ToNVGPUPipelineOptions &options) {
   buildSelectSchedulePipeline(pm, options);
   pm.addPass(createToNVGPU());
+  pm.addPass(createGPULaunchLoops());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }
 
 void coda_gpu::buildGPUKernelsPipeline(OpPassManager &pm) {
+  pm.addPass(createGPUResolveReshapes());
+  pm.addPass(createConvertElementwiseToLinalgPass());
+  pm.addPass(createGPUDecomposeUnscheduled());
   pm.addPass(createSeparateDestinations());
   pm.addPass(coda::createCodaHostSignature());
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
@@ -51,6 +57,8 @@ void coda_gpu::buildGPUKernelsPipeline(OpPassManager &pm) {
   coda::addCleanup(pm);
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   coda::addCleanup(pm);
+  pm.addPass(createGPUCopyConstants());
+  pm.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
   pm.addPass(coda::createCodaPlanWorkspace());
 }
 

@@ -20,7 +20,6 @@ static _Thread_local struct {
   CUstream stream;
   int32_t multiprocessors; /* of `device`; 0: not known yet */
   int32_t status;
-  int32_t skip; /* the launch being set up has an empty operand */
   char error[512];
 } call;
 
@@ -144,15 +143,14 @@ int32_t coda_gpu_begin(const coda_ctx *ctx) {
 
 int32_t coda_gpu_end(void) { return call.status; }
 
-void coda_gpu_begin_launch(void) { call.skip = 0; }
-
 void coda_gpu_extent(int64_t extent) {
-  if (extent == 0)
-    call.skip = 1;
   if (extent < 0 || extent > INT32_MAX)
     fail(CODA_ERROR_ARGUMENT, "an extent of %lld does not fit 31 bits",
          (long long)extent);
 }
+
+/* Stands for the address of an operand without elements. */
+#define EMPTY_ADDRESS 4096
 
 void coda_gpu_tensor_map(void *map, void *address, int32_t type, int32_t rank,
                          const int64_t *sizes, const int64_t *strides,
@@ -160,13 +158,21 @@ void coda_gpu_tensor_map(void *map, void *address, int32_t type, int32_t rank,
   uint64_t dims[5], bytes[5];
   uint32_t boxes[5], ones[5];
   int64_t width = type == CU_TENSOR_MAP_FLOAT32 ? 4 : 2;
-  if (call.status || call.skip)
+  int32_t empty = 0;
+  if (call.status)
     return;
+  for (int32_t i = 0; i < rank; ++i)
+    empty |= sizes[i] == 0;
   for (int32_t i = 0; i < rank; ++i) {
     int32_t from = rank - 1 - i; /* the driver counts from the innermost */
-    if (sizes[from] == 0) {
-      call.skip = 1;
-      return;
+    if (empty) {
+      /* The kernel reads nothing inside of it; the driver takes no 0. */
+      dims[i] = 1;
+      boxes[i] = (uint32_t)box[from];
+      ones[i] = 1;
+      if (i)
+        bytes[i - 1] = 16;
+      continue;
     }
     dims[i] = (uint64_t)sizes[from];
     boxes[i] = (uint32_t)box[from];
@@ -184,6 +190,8 @@ void coda_gpu_tensor_map(void *map, void *address, int32_t type, int32_t rank,
       return;
     }
   }
+  if (empty)
+    address = (void *)(uintptr_t)EMPTY_ADDRESS;
   if ((uintptr_t)address % 16) {
     fail(CODA_ERROR_ARGUMENT, "the address %p is not a multiple of 16", address);
     return;
@@ -205,9 +213,10 @@ void coda_gpu_copy(void *to, const void *from, int64_t bytes) {
         "copy on the device");
 }
 
-void coda_gpu_launch(coda_gpu_kernel *kernel, void **parameters) {
-  if (call.status || call.skip)
-    return;
+/* Blocks per multiprocessor at most where a thread takes several points. */
+#define BLOCKS_PER_MULTIPROCESSOR 16
+
+static void launch(coda_gpu_kernel *kernel, int64_t blocks, void **parameters) {
   void *function =
       __atomic_load_n(&kernel->function[call.device], __ATOMIC_ACQUIRE);
   if (!function) {
@@ -218,7 +227,7 @@ void coda_gpu_launch(coda_gpu_kernel *kernel, void **parameters) {
   }
   CUlaunchConfig config;
   memset(&config, 0, sizeof(config));
-  config.gridDimX = (uint32_t)call.multiprocessors;
+  config.gridDimX = (uint32_t)blocks;
   config.gridDimY = config.gridDimZ = 1;
   config.blockDimX = (uint32_t)kernel->threads;
   config.blockDimY = config.blockDimZ = 1;
@@ -227,4 +236,18 @@ void coda_gpu_launch(coda_gpu_kernel *kernel, void **parameters) {
   check(call.driver.LaunchKernelEx(&config, (CUfunction)function, parameters,
                                    NULL),
         kernel->name);
+}
+
+void coda_gpu_launch(coda_gpu_kernel *kernel, void **parameters) {
+  if (!call.status)
+    launch(kernel, call.multiprocessors, parameters);
+}
+
+void coda_gpu_launch_points(coda_gpu_kernel *kernel, int64_t points,
+                            void **parameters) {
+  int64_t blocks, most = (int64_t)call.multiprocessors * BLOCKS_PER_MULTIPROCESSOR;
+  if (call.status || points <= 0)
+    return;
+  blocks = points / kernel->threads + (points % kernel->threads != 0);
+  launch(kernel, blocks < most ? blocks : most, parameters);
 }

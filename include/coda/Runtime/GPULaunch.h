@@ -48,9 +48,7 @@ int32_t coda_gpu_end(void);
 /* Text of this thread's last error; "" if there was none. */
 const char *coda_gpu_last_error(void);
 
-/* One launch: begin, one call per parameter that needs work, launch. A launch
-   with an empty operand is skipped. */
-void coda_gpu_begin_launch(void);
+/* One launch: one call per parameter that needs work, then launch. */
 
 /* Checks an extent that is passed as 32 bits. */
 void coda_gpu_extent(int64_t extent);
@@ -67,6 +65,11 @@ void coda_gpu_copy(void *to, const void *from, int64_t bytes);
 
 /* Launches one block per multiprocessor. */
 void coda_gpu_launch(coda_gpu_kernel *kernel, void **parameters);
+
+/* Launches a kernel whose threads take `points` points in steps of the grid;
+   nothing if there are none. */
+void coda_gpu_launch_points(coda_gpu_kernel *kernel, int64_t points,
+                            void **parameters);
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,8 @@
 
 #include "coda/Conversion/CodaToHost/Entry.h"
 
+#include "coda/Dialect/Coda/IR/CodaOps.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -16,6 +18,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -105,6 +108,58 @@ void guardDivisions(func::FuncOp func) {
   });
 }
 
+/// Fails, with an error that names the op, if one on tensors has no form on
+/// buffers.
+LogicalResult checkBufferizable(func::FuncOp func) {
+  auto isTensor = [](Type type) { return isa<TensorType>(type); };
+  WalkResult result = func.walk([&](Operation *op) {
+    if (isa<bufferization::BufferizableOpInterface>(op) ||
+        (llvm::none_of(op->getOperandTypes(), isTensor) &&
+         llvm::none_of(op->getResultTypes(), isTensor)))
+      return WalkResult::advance();
+    op->emitError("'") << op->getName()
+                       << "' has no lowering: it works on tensors and has no "
+                          "form on buffers; write it as linalg";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// Puts the bodies of the functions that `func` calls in place of the calls,
+/// and of two ways to compute the same one. Shapes are asked of the ops in them.
+void inlineCalls(func::FuncOp func, SymbolTable &symbols) {
+  SmallVector<func::CallOp> calls;
+  func.walk([&](func::CallOp call) { calls.push_back(call); });
+  for (func::CallOp call : calls) {
+    auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+    if (!callee || callee.isExternal() || !callee.getBody().hasOneBlock())
+      continue;
+    OpBuilder builder(call);
+    IRMapping mapping;
+    mapping.map(callee.getArguments(), call.getOperands());
+    Block &body = callee.getBody().front();
+    for (Operation &op : body.without_terminator())
+      builder.clone(op, mapping);
+    for (auto [result, value] : llvm::zip(
+             call.getResults(), body.getTerminator()->getOperands()))
+      result.replaceAllUsesWith(mapping.lookupOrDefault(value));
+    call.erase();
+  }
+  SmallVector<scf::IfOp> dispatches;
+  func.walk([&](scf::IfOp op) {
+    if (op->hasAttr("coda.dispatch"))
+      dispatches.push_back(op);
+  });
+  for (scf::IfOp op : dispatches) {
+    IRRewriter rewriter(op);
+    Operation *yield = op.elseYield();
+    SmallVector<Value> results(yield->getOperands());
+    rewriter.eraseOp(yield);
+    rewriter.inlineBlockBefore(op.elseBlock(), op);
+    rewriter.replaceOp(op, results);
+  }
+}
+
 /// For each extent of each argument, in order, a number that it shares with
 /// the extents that must be equal to it because an op indexes both with one
 /// dim; -1 where there is no other.
@@ -115,24 +170,34 @@ SmallVector<int32_t> computeExtentClasses(func::FuncOp func) {
     classes.unionSets(Extent(a.getAsOpaquePointer(), i),
                       Extent(b.getAsOpaquePointer(), j));
   };
+  // Operands of one op, indexed by maps over its loops.
+  auto uniteLoops = [&](Operation *op,
+                        llvm::function_ref<AffineMap(OpOperand &)> getMap) {
+    DenseMap<unsigned, std::pair<Value, int64_t>> dims;
+    for (OpOperand &operand : op->getOpOperands())
+      for (auto [i, expr] : llvm::enumerate(getMap(operand).getResults()))
+        if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+          auto [it, isNew] =
+              dims.try_emplace(dim.getPosition(), operand.get(), int64_t(i));
+          if (!isNew)
+            unite(it->second.first, it->second.second, operand.get(), i);
+        }
+    for (auto [result, init] :
+         llvm::zip(op->getResults(),
+                   cast<DestinationStyleOpInterface>(op).getDpsInits()))
+      for (int64_t i = 0, e = cast<RankedTensorType>(init.getType()).getRank();
+           i < e; ++i)
+        unite(result, i, init, i);
+  };
   func.walk([&](Operation *op) {
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
-      DenseMap<unsigned, std::pair<Value, int64_t>> dims;
-      for (OpOperand &operand : op->getOpOperands()) {
-        AffineMap map = linalgOp.getMatchingIndexingMap(&operand);
-        for (auto [i, expr] : llvm::enumerate(map.getResults()))
-          if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
-            auto [it, isNew] = dims.try_emplace(dim.getPosition(),
-                                                operand.get(), int64_t(i));
-            if (!isNew)
-              unite(it->second.first, it->second.second, operand.get(), i);
-          }
-      }
-      for (auto [result, init] :
-           llvm::zip(op->getResults(), linalgOp.getDpsInits()))
-        for (int64_t i = 0, e = cast<RankedTensorType>(init.getType()).getRank();
-             i < e; ++i)
-          unite(result, i, init, i);
+      uniteLoops(op, [&](OpOperand &operand) {
+        return linalgOp.getMatchingIndexingMap(&operand);
+      });
+    } else if (auto tile = dyn_cast<TileOpInterface>(op)) {
+      uniteLoops(op, [&](OpOperand &operand) {
+        return tile.getMap(operand.getOperandNumber());
+      });
     } else if (auto empty = dyn_cast<tensor::EmptyOp>(op)) {
       for (auto [i, size] : llvm::enumerate(empty.getDynamicSizes()))
         if (auto dim = size.getDefiningOp<tensor::DimOp>())
@@ -197,6 +262,7 @@ FailureOr<func::FuncOp> makeInferFunction(func::FuncOp func,
   infer.setName((func.getName() + "_infer").str());
   infer.setPrivate();
   symbols.insert(infer);
+  inlineCalls(infer, symbols);
 
   auto terminator =
       cast<func::ReturnOp>(infer.getBody().front().getTerminator());
@@ -364,7 +430,7 @@ struct HostSignature
                     "the module, without recursion, compile");
       return WalkResult::interrupt();
     });
-    if (calls.wasInterrupted())
+    if (calls.wasInterrupted() || failed(checkBufferizable(func)))
       return failure();
     guardDivisions(func);
     FailureOr<func::FuncOp> infer = makeInferFunction(func, symbols);
@@ -379,7 +445,9 @@ struct HostSignature
     entry.emplace_back("outputs",
                        builder.getTypeArrayAttr(func.getResultTypes()));
     entry.emplace_back("launches", builder.getI32IntegerAttr(launches));
-    SmallVector<int32_t> extents = computeExtentClasses(func);
+    OwningOpRef<func::FuncOp> whole = cast<func::FuncOp>(func->clone());
+    inlineCalls(*whole, symbols);
+    SmallVector<int32_t> extents = computeExtentClasses(*whole);
     if (llvm::any_of(extents, [](int32_t number) { return number >= 0; }))
       entry.emplace_back("extents", builder.getDenseI32ArrayAttr(extents));
     if (*infer)

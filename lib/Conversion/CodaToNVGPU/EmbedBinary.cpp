@@ -28,8 +28,10 @@ struct GPUEmbedBinary
   void runOnOperation() override {
     ModuleOp module = getOperation();
     auto binary = module.lookupSymbol<gpu::BinaryOp>(kKernelsName);
+    // An artifact without kernels, where nothing has an element, say, is one of
+    // this target still.
     if (!binary)
-      return;
+      return createLoader(module, {});
     if (binary.getObjects().size() != 1) {
       binary.emitError("the kernels must be one object");
       return signalPassFailure();
@@ -79,8 +81,7 @@ struct GPUEmbedBinary
     for (auto [name, record] : llvm::zip(kernels, records))
       createHandle(builder, module, loc, name, imageName, record.sharedBytes,
                    record.threads);
-    if (!kernels.empty())
-      createLoader(module, kernels);
+    createLoader(module, kernels);
   }
 
   /// `int32_t coda_gpu_load(int32_t device)`: loads all kernels of the module.

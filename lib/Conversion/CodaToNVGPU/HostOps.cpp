@@ -40,13 +40,24 @@ struct GPUHostOps : public coda_gpu::impl::GPUHostOpsBase<GPUHostOps> {
 
   /// The host may compute extents and views; it must not touch elements.
   LogicalResult check(Operation *op) {
+    if (isa<memref::LoadOp>(op))
+      return op->emitError(
+          "'tensor.extract' gives the host an element of a tensor that is on "
+          "the device, for an extent, a branch or a position; use the tensor in "
+          "linalg instead, or compile for the CPU");
     StringRef dialect = op->getName().getDialectNamespace();
-    if (isa<memref::LoadOp, memref::StoreOp>(op) || dialect == "linalg" ||
+    // A shape in a tensor is on the device, too.
+    bool readsMemory = isa<memref::MemRefDialect>(op->getDialect()) &&
+                       !isa<ViewLikeOpInterface, memref::AssumeAlignmentOp,
+                            memref::DimOp, memref::ExtractAlignedPointerAsIndexOp,
+                            memref::ExtractStridedMetadataOp,
+                            memref::GetGlobalOp, memref::RankOp>(op);
+    if (readsMemory || isa<memref::ReshapeOp>(op) || dialect == "linalg" ||
         dialect == "coda" || dialect == "vector" || dialect == "tensor")
       return op->emitError("'")
              << op->getName()
-             << "' is in no kernel and its data is on the device; put it in a "
-                "function of its own, or compile for the CPU";
+             << "' would run on the host, and its data is on the device; write "
+                "it as linalg, or compile for the CPU";
     return success();
   }
 

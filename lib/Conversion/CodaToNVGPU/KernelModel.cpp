@@ -462,6 +462,10 @@ LogicalResult ModelBuilder::run() {
   }
   model.op = op;
   mergeDims();
+  if (llvm::any_of(model.dims, [](const ModelDim &dim) {
+        return dim.extent == 0;
+      }))
+    return fail("an extent is 0");
   if (failed(makePhases()) || failed(makeInputs()) || failed(makeOutputs()))
     return failure();
   if (failed(makeGroups()))

@@ -85,9 +85,12 @@ public:
         pointer(LLVM::LLVMPointerType::get(b.getContext())) {}
 
   void emit(StringRef kernel, ArrayRef<KernelParam> params);
+  void emitLoops(StringRef kernel, Value points, ValueRange arguments);
 
 private:
   struct Metadata {
+    Value base, offset;
+    /// `base` and `offset` together.
     Value address;
     SmallVector<Value> sizes, strides;
   };
@@ -133,8 +136,9 @@ LaunchEmitter::Metadata &LaunchEmitter::metadataOf(Value memref) {
       memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memref));
   Value width =
       i64(std::max<int64_t>(1, type.getElementTypeBitWidth() / 8));
-  Value bytes =
-      arith::MulIOp::create(b, loc, toI64(strided.getOffset()), width);
+  data.base = LLVM::IntToPtrOp::create(b, loc, pointer, base);
+  data.offset = toI64(strided.getOffset());
+  Value bytes = arith::MulIOp::create(b, loc, data.offset, width);
   Value address = arith::AddIOp::create(b, loc, base, bytes);
   data.address = LLVM::IntToPtrOp::create(b, loc, pointer, address);
   return metadata[memref] = data;
@@ -208,7 +212,6 @@ Value LaunchEmitter::tensorMap(const KernelParam &param) {
 }
 
 void LaunchEmitter::emit(StringRef kernel, ArrayRef<KernelParam> params) {
-  call("coda_gpu_begin_launch", {});
   SmallVector<Value> addresses;
   for (const KernelParam &param : params) {
     switch (param.kind) {
@@ -236,6 +239,46 @@ void LaunchEmitter::emit(StringRef kernel, ArrayRef<KernelParam> params) {
   Value handle =
       LLVM::AddressOfOp::create(b, loc, pointer, getHandleName(kernel));
   call("coda_gpu_launch", {handle, array(addresses, pointer)});
+}
+
+void LaunchEmitter::emitLoops(StringRef kernel, Value points,
+                              ValueRange arguments) {
+  // Launches stand in loops, too, where an entry's stack would grow.
+  Value stack = LLVM::StackSaveOp::create(b, loc, pointer);
+  SmallVector<Value> addresses;
+  auto add = [&](Value value) {
+    addresses.push_back(array(value, value.getType()));
+  };
+  for (Value argument : arguments) {
+    if (argument.getType().isIndex()) {
+      add(toI64(argument));
+      continue;
+    }
+    if (!isa<MemRefType>(argument.getType())) {
+      add(argument);
+      continue;
+    }
+    Metadata &data = metadataOf(argument);
+    add(data.base); // what was allocated; no kernel reads it
+    add(data.base);
+    add(data.offset);
+    llvm::for_each(data.sizes, add);
+    llvm::for_each(data.strides, add);
+  }
+  Value handle =
+      LLVM::AddressOfOp::create(b, loc, pointer, getHandleName(kernel));
+  // An array of no parameters is one of one null pointer.
+  if (addresses.empty())
+    addresses.push_back(LLVM::ZeroOp::create(b, loc, pointer));
+  call("coda_gpu_launch_points",
+       {handle, toI64(points), array(addresses, pointer)});
+  LLVM::StackRestoreOp::create(b, loc, stack);
+}
+
+void coda_gpu::emitLoopLaunch(OpBuilder &builder, ModuleOp module,
+                              Location loc, StringRef kernel, Value points,
+                              ValueRange arguments) {
+  LaunchEmitter(builder, module, loc).emitLoops(kernel, points, arguments);
 }
 
 void coda_gpu::emitLaunch(OpBuilder &builder, ModuleOp module, Location loc,

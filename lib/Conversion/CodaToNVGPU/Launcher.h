@@ -31,6 +31,13 @@ LLVM::GlobalOp createHandle(OpBuilder &builder, ModuleOp module, Location loc,
 void emitLaunch(OpBuilder &builder, ModuleOp module, Location loc,
                 StringRef kernel, ArrayRef<KernelParam> params);
 
+/// Emits the launch of `kernel` over `points` points, a thread each or more,
+/// at the builder's insertion point. `arguments` are what the kernel's
+/// parameters stand for, in order: scalars as they are, an index as 64 bits, a
+/// memref as the fields of its descriptor.
+void emitLoopLaunch(OpBuilder &builder, ModuleOp module, Location loc,
+                    StringRef kernel, Value points, ValueRange arguments);
+
 } // namespace mlir::coda_gpu
 
 #endif // CODA_CONVERSION_CODATONVGPU_LAUNCHER_H

@@ -12,6 +12,8 @@
 
 #include "coda/Conversion/CodaToNVGPU/Passes.h"
 
+#include "LowerMath.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -19,6 +21,8 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+#include <limits>
 
 namespace mlir::coda_gpu {
 #define GEN_PASS_DEF_GPULOWERMATH
@@ -123,6 +127,10 @@ Value emitAbs(Builder &e, ValueRange a) { return e.call("llvm.fabs", a); }
 Value emitFloor(Builder &e, ValueRange a) { return e.call("llvm.floor", a); }
 Value emitCeil(Builder &e, ValueRange a) { return e.call("llvm.ceil", a); }
 Value emitTrunc(Builder &e, ValueRange a) { return e.call("llvm.trunc", a); }
+Value emitRound(Builder &e, ValueRange a) { return e.call("llvm.round", a); }
+Value emitIEEESqrt(Builder &e, ValueRange a) {
+  return e.call("llvm.sqrt", a);
+}
 Value emitRoundEven(Builder &e, ValueRange a) {
   return e.call("llvm.roundeven", a);
 }
@@ -159,6 +167,24 @@ Value emitTanh(Builder &e, ValueRange a) {
                                                 -17. / 315, 62. / 2835,
                                                 -1382. / 155925}));
   return e.near0(x, 0.45, small, large);
+}
+/// 2^(y log2 |x|), with the sign that whole exponents give a negative base.
+Value emitPow(Builder &e, ValueRange a) {
+  Value x = a[0], y = a[1];
+  Value magnitude = e.ex2(e.mul(y, e.lg2(e.abs(x))));
+  auto equal = [&](Value u, Value v) -> Value {
+    return arith::CmpFOp::create(e.b, e.loc, arith::CmpFPredicate::OEQ, u, v);
+  };
+  auto isWhole = [&](Value v) {
+    return equal(math::RoundEvenOp::create(e.b, e.loc, v), v);
+  };
+  Value negated = arith::NegFOp::create(e.b, e.loc, magnitude);
+  Value odd = e.select(isWhole(e.mul(y, e.constant(0.5))), magnitude, negated);
+  Value negative = e.select(
+      isWhole(y), odd,
+      e.constant(std::numeric_limits<double>::quiet_NaN()));
+  Value result = e.select(e.less(x, e.constant(0)), negative, magnitude);
+  return e.select(equal(y, e.constant(0)), e.constant(1), result);
 }
 /// x - 2 pi round(x / 2 pi), in two steps: the instructions are accurate to
 /// 2^-20 in [-pi, pi] only.
@@ -215,6 +241,23 @@ struct GPULowerMath : public coda_gpu::impl::GPULowerMathBase<GPULowerMath> {
     RewritePatternSet patterns(&getContext());
     coda_gpu::populateLowerMathPatterns(patterns, strict);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      return signalPassFailure();
+    // What is left would become a call of a library that is not there.
+    WalkResult unknown = getOperation()->walk([](Operation *op) {
+      if ((!isa<math::MathDialect>(op->getDialect()) &&
+           !isa<arith::RemFOp>(op)) ||
+          isa<math::AbsIOp, math::CountLeadingZerosOp,
+              math::CountTrailingZerosOp, math::CtPopOp, math::FmaOp,
+              math::IsFiniteOp, math::IsInfOp, math::IsNaNOp>(op))
+        return WalkResult::advance();
+      op->emitError("'") << op->getName() << "' of "
+                         << op->getResult(0).getType()
+                         << " has neither an instruction nor an expansion on "
+                            "sm_90a; write it with other functions, or compile "
+                            "for the CPU";
+      return WalkResult::interrupt();
+    });
+    if (unknown.wasInterrupted())
       signalPassFailure();
   }
 };
@@ -239,11 +282,26 @@ void coda_gpu::populateLowerMathPatterns(RewritePatternSet &patterns,
   patterns.add<LowerFunction<math::FloorOp>>(context, emitFloor);
   patterns.add<LowerFunction<math::CeilOp>>(context, emitCeil);
   patterns.add<LowerFunction<math::TruncOp>>(context, emitTrunc);
+  patterns.add<LowerFunction<math::RoundOp>>(context, emitRound);
   patterns.add<LowerFunction<math::RoundEvenOp>>(context, emitRoundEven);
   patterns.add<LowerFunction<math::CopySignOp>>(context, emitCopySign);
+  patterns.add<LowerFunction<math::PowFOp>>(context, emitPow);
   populatePolynomialApproximateErfPattern(patterns);
+  populateLowerMathF64Patterns(patterns);
+  // By the functions above, or by products.
+  math::populateExpansionPatterns(
+      patterns, {"acosh", "asinh", "atanh", "cosh", "fpowi", "sinh", "tan"});
+  populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
+    return llvm::is_contained(
+        {math::AcosOp::getOperationName(), math::AsinOp::getOperationName(),
+         math::AtanOp::getOperationName(), math::Atan2Op::getOperationName(),
+         math::CbrtOp::getOperationName()},
+        name);
+  });
   if (!strict) {
     patterns.add<LowerFunction<math::SqrtOp>>(context, emitSqrt);
     patterns.add<LowerFunction<arith::DivFOp>>(context, emitDiv);
+  } else {
+    patterns.add<LowerFunction<math::SqrtOp>>(context, emitIEEESqrt);
   }
 }

@@ -32,6 +32,14 @@ func.func @data_shape(%a: tensor<1xi64>) -> tensor<?xf32> {
 
 // -----
 
+func.func @gather(%a: tensor<8x4xf32>, %i: tensor<2x1xi64>) -> tensor<2x1x4xf32> {
+  // expected-error@below {{'tensor.gather' has no lowering: it works on tensors and has no form on buffers; write it as linalg}}
+  %r = tensor.gather %a[%i] gather_dims([0]) : (tensor<8x4xf32>, tensor<2x1xi64>) -> tensor<2x1x4xf32>
+  return %r : tensor<2x1x4xf32>
+}
+
+// -----
+
 func.func private @elsewhere(tensor<4xf32>) -> tensor<4xf32>
 func.func @external(%a: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error@below {{a call that cannot be inlined}}

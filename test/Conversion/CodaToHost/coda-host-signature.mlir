@@ -79,3 +79,34 @@ func.func @reshaped(%a: tensor<?x4xf32>) -> tensor<?xf32> {
   %c = tensor.collapse_shape %r [[0, 1]] : tensor<?x4xf32> into tensor<?xf32>
   return %c : tensor<?xf32>
 }
+
+// -----
+
+// Where kernels stay functions, extents are asked of what is in them.
+
+// CHECK-LABEL: func.func @launched(
+// CHECK-SAME: extents = array<i32: 0, -1, 0, -1>
+// CHECK-SAME: infer = @launched_infer
+// CHECK-SAME: launches = 1 : i32
+// CHECK: call @kernel
+// CHECK-LABEL: func.func private @launched_infer
+// CHECK-SAME: %[[A:[a-z0-9]+]]: tensor<?x64xbf16>
+// CHECK-NOT: call
+// CHECK: %[[D:.*]] = tensor.dim %[[A]],
+// CHECK: return %[[D]] : index
+func.func @launched(%a: tensor<?x64xbf16>, %b: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
+  %c0 = arith.constant 0 : index
+  %d = tensor.dim %a, %c0 : tensor<?x64xbf16>
+  %e = tensor.empty(%d) : tensor<?x64xbf16>
+  %r = call @kernel(%a, %b, %e) : (tensor<?x64xbf16>, tensor<?x64xbf16>, tensor<?x64xbf16>) -> tensor<?x64xbf16>
+  return %r : tensor<?x64xbf16>
+}
+func.func private @kernel(%a: tensor<?x64xbf16>, %b: tensor<?x64xbf16>, %o: tensor<?x64xbf16>) -> tensor<?x64xbf16>
+    attributes {coda.kernel, coda.launched, no_inline} {
+  %r = coda.map ins(%a[m, n], %b[m, n] : tensor<?x64xbf16>, tensor<?x64xbf16>) outs(%o[m, n] : tensor<?x64xbf16>) {
+  ^bb0(%x: bf16, %y: bf16):
+    %z = arith.addf %x, %y : bf16
+    coda.yield %z : bf16
+  }
+  return %r : tensor<?x64xbf16>
+}

@@ -44,10 +44,27 @@ func.func @div(%x: f32, %y: f32) -> f32 {
 
 // -----
 
-// No f64 instruction: left for the conversion that calls libdevice.
+// No f64 instruction: a polynomial, and the power of two by its bits.
 // CHECK-LABEL: func.func @f64
-// CHECK: math.exp
+// CHECK-NOT: math.exp
+// CHECK: math.fma {{.*}} : f64
+// CHECK: arith.bitcast %{{.+}} : i64 to f64
 func.func @f64(%x: f64) -> f64 {
   %0 = math.exp %x : f64
   return %0 : f64
+}
+
+// -----
+
+// By other functions, or by products.
+// CHECK-LABEL: func.func @expanded
+// CHECK-NOT: math.{{sinh|atan|fpowi|powf}}
+// CHECK: return
+func.func @expanded(%x: f32, %y: f32) -> (f32, f32, f32, f32) {
+  %c3 = arith.constant 3 : i32
+  %0 = math.sinh %x : f32
+  %1 = math.atan %x : f32
+  %2 = math.fpowi %x, %c3 : f32, i32
+  %3 = math.powf %x, %y : f32
+  return %0, %1, %2, %3 : f32, f32, f32, f32
 }

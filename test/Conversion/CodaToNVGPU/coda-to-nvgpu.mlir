@@ -4,7 +4,6 @@
 // CHECK: llvm.mlir.global internal @coda_gpu_kernel_plain
 // CHECK: func.func private @plain(
 // CHECK: %[[HANDLE:.*]] = llvm.mlir.addressof @coda_gpu_kernel_plain
-// CHECK: llvm.call @coda_gpu_begin_launch
 // CHECK-COUNT-3: llvm.call @coda_gpu_tensor_map
 // CHECK: llvm.call @coda_gpu_launch(%[[HANDLE]],
 

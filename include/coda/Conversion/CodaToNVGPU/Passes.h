@@ -20,11 +20,20 @@ class LLVMDialect;
 namespace NVVM {
 class NVVMDialect;
 }
+namespace affine {
+class AffineDialect;
+}
 namespace arith {
 class ArithDialect;
 }
+namespace complex {
+class ComplexDialect;
+}
 namespace gpu {
 class GPUDialect;
+}
+namespace linalg {
+class LinalgDialect;
 }
 namespace math {
 class MathDialect;
@@ -52,10 +61,14 @@ class CodaGPUDialect;
 
 /// Unit attribute of an outlined kernel function.
 constexpr StringLiteral kKernelAttrName = "coda.kernel";
+/// Of an scf.if whose branches do the same: a kernel, or its decomposed form.
+constexpr StringLiteral kDispatchAttrName = "coda.dispatch";
 /// The schedule of a kernel function.
 constexpr StringLiteral kScheduleAttrName = "coda.schedule";
 /// The gpu.module of all kernels.
 constexpr StringLiteral kKernelsName = "coda_kernels";
+/// In the name of every kernel of coda-gpu-launch-loops.
+constexpr StringLiteral kLoopKernelMark = "_loops_";
 /// `int32_t coda_gpu_load(int32_t device)` of an artifact: loads its kernels.
 constexpr StringLiteral kLoaderName = "coda_gpu_load";
 

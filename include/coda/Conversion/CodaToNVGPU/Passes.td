@@ -154,4 +154,94 @@ def GPUHostOps : Pass<"coda-gpu-host-ops", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
+def GPUDecomposeUnscheduled
+    : Pass<"coda-gpu-decompose-unscheduled", "::mlir::ModuleOp"> {
+  let summary = "kernels that no schedule fits become linalg in their callers";
+  let description = [{
+    Runs on tensors, before bufferization. Asks the schedule verifier about each
+    function with `coda.kernel`, as its operands will be in memory:
+    1. a kernel with a schedule stays;
+    2. of a bundle without one, each member with a schedule of its own becomes a
+       kernel, and the others are decomposed;
+    3. any other kernel is decomposed (`coda-decompose`), and its function
+       becomes an ordinary private function, which is inlined.
+    4. a kernel that needs what only the call shows, dynamic strides of whole 16
+       bytes or a k that is not empty, becomes a branch: the kernel, or the
+       decomposed op.
+    Each op that is decomposed has a remark `unfused-on-device` with the reason.
+    Tile and semantic ops outside of kernels are decomposed, too. What is linalg
+    then runs by `coda-gpu-launch-loops`.
+  }];
+  let statistics = [
+    Statistic<"numDecomposed", "num-decomposed", "tile ops that became linalg">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::coda_gpu::CodaGPUDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def GPUResolveReshapes : Pass<"coda-gpu-resolve-reshapes"> {
+  let summary = "reshapes that need no shape in memory";
+  let description = [{
+    `tensor.reshape` reads its shape from a tensor, which is on the device where
+    the host would need it. Where the extents are known as values it becomes a
+    collapse and an expansion.
+
+    ```mlir
+    %s = tensor.from_elements %m, %n : tensor<2xindex>
+    %r = tensor.reshape %x(%s) : (tensor<?x4xf32>, tensor<2xindex>) -> tensor<?x?xf32>
+    ==>
+    %c = tensor.collapse_shape %x [[0, 1]] : tensor<?x4xf32> into tensor<?xf32>
+    %r = tensor.expand_shape %c [[0, 1]] output_shape [%m, %n] : tensor<?xf32> into tensor<?x?xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def GPUCopyConstants : Pass<"coda-gpu-copy-constants"> {
+  let summary = "constant tensors into memory of the device";
+  let description = [{
+    After bufferization a constant tensor is a global, which on the host is no
+    memory of the device. Each use becomes a buffer that is filled by a copy;
+    `coda-gpu-launch-loops` makes a kernel of the copy, with the global in the
+    image of the kernels. Runs before `coda-plan-workspace`.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
+def GPULaunchLoops : Pass<"coda-gpu-launch-loops", "::mlir::ModuleOp"> {
+  let summary = "linalg of the host code into simple kernels, one launch each";
+  let description = [{
+    For each `linalg.generic` on memrefs of the host code, each `memref.copy`
+    that is not contiguous, and each `memref.store`:
+    1. a `gpu.func` in `gpu.module @coda_kernels`: a thread takes points of the
+       parallel dims in steps of the grid, row-major, and runs the dims of
+       reductions as loops in registers. Equal kernels are made once;
+    2. its launch, in place of the op.
+
+    Indices are 64-bit. A sum in f16 or bf16 is kept in f32 and rounded once, as
+    is a product that only such a sum reads. An element whose `cf.assert` does
+    not hold becomes NaN (a float) or 0: there is no way back to the caller.
+
+    ```mlir
+    linalg.generic ... ins(%a : memref<?x8xf32>) outs(%b : memref<?x8xf32>) ...
+    ==>
+    gpu.func @main_loops_0(%a: memref<?x8xf32>, %n: index, %b: memref<?x8xf32>)
+    ```
+  }];
+  let statistics = [
+    Statistic<"numLaunches", "num-launches", "launches made">,
+    Statistic<"numKernels", "num-kernels", "kernels made">,
+  ];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::affine::AffineDialect",
+    "::mlir::arith::ArithDialect", "::mlir::complex::ComplexDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"];
+}
+
 #endif // CODA_CONVERSION_CODATONVGPU_PASSES

@@ -1,0 +1,324 @@
+//===- DecomposeUnscheduled.cpp - Kernels that no schedule fits -----------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "coda/Conversion/CodaToNVGPU/Passes.h"
+
+#include "KernelModel.h"
+
+#include "coda/Dialect/Coda/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace mlir::coda_gpu {
+#define GEN_PASS_DEF_GPUDECOMPOSEUNSCHEDULED
+#include "coda/Conversion/CodaToNVGPU/Passes.h.inc"
+} // namespace mlir::coda_gpu
+
+using namespace mlir;
+using namespace mlir::coda;
+using namespace mlir::coda_gpu;
+
+/// `type` as bufferization of a function's arguments makes it.
+static Type toBufferType(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return type;
+  return MemRefType::get(tensor.getShape(), tensor.getElementType());
+}
+
+/// Copies a tile op or bundle onto memrefs: its operands by `mapping`, no
+/// results.
+static void cloneOnBuffers(OpBuilder &builder, Operation *op,
+                           IRMapping &mapping) {
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(mapping.lookup(operand));
+  Operation *copy = Operation::create(
+      op->getLoc(), op->getName(), TypeRange(), operands,
+      op->getDiscardableAttrDictionary(), op->getPropertiesStorage(),
+      BlockRange(), op->getNumRegions());
+  builder.insert(copy);
+  if (isa<TileOpInterface>(op)) {
+    IRMapping body;
+    op->getRegion(0).cloneInto(&copy->getRegion(0), body);
+    return;
+  }
+  OpBuilder::InsertionGuard guard(builder);
+  builder.createBlock(&copy->getRegion(0));
+  for (Operation &member : op->getRegion(0).front().without_terminator())
+    cloneOnBuffers(builder, &member, mapping);
+}
+
+/// The tensors that a tile op or bundle reads and gives its results' places.
+static SetVector<Value> getOperands(Operation *op) {
+  SetVector<Value> operands(op->operand_begin(), op->operand_end());
+  op->walk([&](TileOpInterface tile) {
+    operands.insert(tile->operand_begin(), tile->operand_end());
+  });
+  return operands;
+}
+
+namespace {
+/// What a kernel needs of extents that only a call shows: the product of
+/// `factor` and the extents `dims` of `tensor` is a multiple of `divisor`, or,
+/// where that is 0, is not 0.
+struct Requirement {
+  Value tensor;
+  SmallVector<int64_t> dims;
+  int64_t factor = 1;
+  int64_t divisor = 0;
+
+  bool isStatic() const {
+    return dims.empty() || (divisor != 0 && factor % divisor == 0);
+  }
+};
+} // namespace
+
+/// The requirements of the kernel of `tile`, the model of `op` on tensors.
+static void getRequirements(const TileModel &tile, TileOpInterface op,
+                            SmallVectorImpl<Requirement> &requirements) {
+  auto product = [&](const OperandModel &operand, ArrayRef<unsigned> positions,
+                     int64_t divisor) {
+    Requirement needed;
+    needed.tensor = op->getOperand(operand.number);
+    needed.divisor = divisor;
+    auto type = cast<RankedTensorType>(needed.tensor.getType());
+    for (unsigned p : positions) {
+      if (type.isDynamicDim(p))
+        needed.dims.push_back(p);
+      else
+        needed.factor *= type.getDimSize(p);
+    }
+    if (!needed.isStatic())
+      requirements.push_back(needed);
+  };
+  // The strides of what the copy engine moves: what lies inside of each dim.
+  auto strides = [&](const OperandModel &operand) {
+    int64_t divisor = 128 / operand.element.getIntOrFloatBitWidth();
+    unsigned rank = operand.type.getRank();
+    for (ArrayRef<unsigned> positions : ArrayRef(operand.positions).drop_back())
+      product(operand,
+              llvm::to_vector(llvm::seq<unsigned>(positions.back() + 1, rank)),
+              divisor);
+  };
+  for (const Phase &phase : tile.phases) {
+    strides(phase.lhs);
+    llvm::for_each(phase.rhs, strides);
+  }
+  // The accumulators are set by the first product.
+  if (!tile.phases.empty())
+    for (unsigned d : tile.phases.front().k) {
+      const OperandModel &lhs = tile.phases.front().lhs;
+      product(lhs, lhs.positions[lhs.find(d)], /*divisor=*/0);
+    }
+  for (const InputModel &input : tile.inputs)
+    if (input.path == LoadPath::Prefetched)
+      strides(input);
+  for (const OutputModel &output : tile.outputs)
+    if (output.path == StorePath::Staged)
+      strides(output);
+}
+
+/// Whether a schedule fits `op`, a tile op or bundle on tensors, once it is on
+/// memrefs, provided that `requirements` hold; if not, `reason` says why.
+static bool hasSchedule(Operation *op, std::string &reason,
+                        SmallVectorImpl<Requirement> &requirements) {
+  SetVector<Value> operands = getOperands(op);
+  SmallVector<Type> types;
+  for (Value operand : operands)
+    types.push_back(toBufferType(operand.getType()));
+  OpBuilder builder(op->getContext());
+  OwningOpRef<func::FuncOp> function = func::FuncOp::create(
+      op->getLoc(), "probe", builder.getFunctionType(types, {}));
+  Block *body = function->addEntryBlock();
+  builder.setInsertionPointToEnd(body);
+  IRMapping mapping;
+  mapping.map(operands.getArrayRef(), body->getArguments());
+  cloneOnBuffers(builder, op, mapping);
+  FailureOr<KernelModel> kernel = buildKernelModel(*function, reason);
+  if (failed(kernel) || !selectSchedule(*kernel, reason))
+    return false;
+  SmallVector<TileOpInterface> tiles;
+  op->walk([&](TileOpInterface tile) { tiles.push_back(tile); });
+  for (auto [model, tile] : llvm::zip_equal(kernel->tiles, tiles))
+    getRequirements(model, tile, requirements);
+  return true;
+}
+
+namespace {
+
+struct GPUDecomposeUnscheduled
+    : public coda_gpu::impl::GPUDecomposeUnscheduledBase<
+          GPUDecomposeUnscheduled> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SymbolTable symbols(module);
+    for (func::FuncOp func :
+         llvm::to_vector(module.getOps<func::FuncOp>()))
+      if (func->hasAttr(kKernelAttrName))
+        visit(func, symbols);
+    OpPassManager decompose(func::FuncOp::getOperationName());
+    decompose.addPass(createDecomposePass());
+    for (func::FuncOp func :
+         llvm::to_vector(module.getOps<func::FuncOp>()))
+      if (!func->hasAttr(kKernelAttrName) && !func.isExternal() &&
+          failed(runPipeline(decompose, func)))
+        return signalPassFailure();
+  }
+
+  void visit(func::FuncOp func, SymbolTable &symbols) {
+    Operation *op = nullptr;
+    func.walk<WalkOrder::PreOrder>([&](Operation *inner) {
+      if (!isa<TileOpInterface, BundleOp>(inner))
+        return WalkResult::advance();
+      op = inner;
+      return WalkResult::interrupt();
+    });
+    // Kernels on memrefs are past this.
+    if (!op || op->getNumResults() == 0)
+      return;
+    std::string reason;
+    SmallVector<Requirement> requirements;
+    if (hasSchedule(op, reason, requirements)) {
+      if (!requirements.empty())
+        dispatch(func, op, requirements, symbols);
+      return;
+    }
+    func->removeAttr(kKernelAttrName);
+    func->removeAttr("no_inline");
+    auto bundle = dyn_cast<BundleOp>(op);
+    if (!bundle)
+      return remark(op, reason);
+    SmallVector<Operation *> members;
+    for (Operation &member : bundle.getBody().front().without_terminator())
+      members.push_back(&member);
+    SmallVector<Operation *> scheduled;
+    for (Operation *member : members) {
+      std::string own;
+      SmallVector<Requirement> unused;
+      if (hasSchedule(member, own, unused))
+        scheduled.push_back(member);
+      else
+        remark(member, own);
+    }
+    if (scheduled.size() == members.size())
+      bundle.emitRemark("[coda-gpu-decompose-unscheduled] not one launch: "
+                        "unfused-on-device: ")
+          << reason << "; its members are launched one by one";
+    // The members stand alone from here on.
+    IRRewriter rewriter(&getContext());
+    Operation *yield = bundle.getBody().front().getTerminator();
+    SmallVector<Value> results(yield->getOperands());
+    rewriter.eraseOp(yield);
+    rewriter.inlineBlockBefore(&bundle.getBody().front(), bundle);
+    rewriter.replaceOp(bundle, results);
+    for (Operation *member : scheduled)
+      outline(func, member, symbols);
+  }
+
+  /// Makes callers of the kernel `func`, which holds `op`, call a function that
+  /// looks at the extents first.
+  void dispatch(func::FuncOp func, Operation *op,
+                ArrayRef<Requirement> requirements, SymbolTable &symbols) {
+    op->emitRemark("[coda-gpu-decompose-unscheduled] two versions: "
+                   "unfused-on-device where a dynamic stride is no multiple of "
+                   "16 bytes or k is empty");
+    Location loc = op->getLoc();
+    auto wrapper = cast<func::FuncOp>(func->cloneWithoutRegions());
+    wrapper->removeAttr(kKernelAttrName);
+    wrapper->removeAttr("no_inline");
+    wrapper.setName((func.getName() + "_any").str());
+    symbols.insert(wrapper, Block::iterator(func));
+    if (failed(SymbolTable::replaceAllSymbolUses(func, wrapper.getNameAttr(),
+                                                 getOperation())))
+      llvm_unreachable("functions are called by flat symbols");
+
+    Block *body = wrapper.addEntryBlock();
+    OpBuilder b = OpBuilder::atBlockBegin(body);
+    auto index = [&](int64_t v) -> Value {
+      return arith::ConstantIndexOp::create(b, loc, v);
+    };
+    Value holds = arith::ConstantIntOp::create(b, loc, 1, 1);
+    for (const Requirement &needed : requirements) {
+      Value tensor = body->getArgument(
+          cast<BlockArgument>(needed.tensor).getArgNumber());
+      Value number = index(needed.factor);
+      for (int64_t dim : needed.dims)
+        number = arith::MulIOp::create(
+            b, loc, number, tensor::DimOp::create(b, loc, tensor, dim));
+      if (needed.divisor)
+        number =
+            arith::RemUIOp::create(b, loc, number, index(needed.divisor));
+      Value isZero = arith::CmpIOp::create(
+          b, loc,
+          needed.divisor ? arith::CmpIPredicate::eq : arith::CmpIPredicate::ne,
+          number, index(0));
+      holds = arith::AndIOp::create(b, loc, holds, isZero);
+    }
+    auto branch = scf::IfOp::create(b, loc, func.getResultTypes(), holds,
+                                    /*withElseRegion=*/true);
+    branch->setAttr(kDispatchAttrName, b.getUnitAttr());
+    func::ReturnOp::create(b, loc, branch.getResults());
+    b.setInsertionPointToStart(branch.thenBlock());
+    auto call = func::CallOp::create(b, loc, func, body->getArguments());
+    scf::YieldOp::create(b, loc, call.getResults());
+    b.setInsertionPointToStart(branch.elseBlock());
+    IRMapping mapping;
+    mapping.map(func.getArguments(), body->getArguments());
+    Block &kernel = func.getBody().front();
+    for (Operation &inner : kernel.without_terminator())
+      b.clone(inner, mapping);
+    SmallVector<Value> results;
+    for (Value result : kernel.getTerminator()->getOperands())
+      results.push_back(mapping.lookupOrDefault(result));
+    scf::YieldOp::create(b, loc, results);
+  }
+
+  void remark(Operation *op, StringRef reason) {
+    op->emitRemark("[coda-gpu-decompose-unscheduled] not one kernel: "
+                   "unfused-on-device: no schedule on sm_90a: ")
+        << reason;
+    ++numDecomposed;
+  }
+
+  /// Moves `op` into a kernel function of its own, called from `caller`.
+  void outline(func::FuncOp caller, Operation *op, SymbolTable &symbols) {
+    OpBuilder builder(&getContext());
+    SetVector<Value> operands = getOperands(op);
+    SmallVector<Type> types;
+    for (Value operand : operands)
+      types.push_back(operand.getType());
+    auto function = func::FuncOp::create(
+        op->getLoc(), (caller.getName() + "_member").str(),
+        builder.getFunctionType(types, op->getResultTypes()));
+    function.setPrivate();
+    function->setAttr(kKernelAttrName, builder.getUnitAttr());
+    function.setNoInline(true);
+    Block *body = function.addEntryBlock();
+    builder.setInsertionPointToEnd(body);
+    IRMapping mapping;
+    mapping.map(operands.getArrayRef(), body->getArguments());
+    Operation *copy = builder.clone(*op, mapping);
+    func::ReturnOp::create(builder, op->getLoc(), copy->getResults());
+    symbols.insert(function, std::next(Block::iterator(caller)));
+    builder.setInsertionPoint(op);
+    auto call = func::CallOp::create(builder, op->getLoc(), function,
+                                     operands.getArrayRef());
+    op->replaceAllUsesWith(call.getResults());
+    op->erase();
+    visit(function, symbols);
+  }
+};
+
+} // namespace

@@ -1,0 +1,128 @@
+// RUN: coda-opt %s --coda-gpu-decompose-unscheduled --split-input-file --verify-diagnostics | FileCheck %s
+
+// A kernel with a schedule stays one.
+// CHECK-LABEL: func.func private @fits
+// CHECK-SAME: attributes {coda.kernel, no_inline}
+// CHECK: coda.gemm
+func.func private @fits(%a: tensor<?x64xbf16>, %w: tensor<256x64xbf16>, %o: tensor<?x256xbf16>) -> tensor<?x256xbf16> attributes {coda.kernel, no_inline} {
+  %0 = coda.gemm acc(%a[m, k] * %w[n, k] : tensor<?x64xbf16>, tensor<256x64xbf16>) outs(%o[m, n] : tensor<?x256xbf16>) {
+  ^bb0(%x: f32):
+    %y = arith.truncf %x : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return %0 : tensor<?x256xbf16>
+}
+
+// -----
+
+// CHECK-LABEL: func.func private @f32_factors
+// CHECK-NOT: attributes
+// CHECK-SAME: {
+// CHECK: linalg.generic
+// CHECK-NOT: coda.
+func.func private @f32_factors(%a: tensor<?x64xf32>, %w: tensor<256x64xf32>, %o: tensor<?x256xf32>) -> tensor<?x256xf32> attributes {coda.kernel, no_inline} {
+  // expected-remark @+1 {{not one kernel: unfused-on-device: no schedule on sm_90a: factors are not all bf16 or all f16}}
+  %0 = coda.gemm acc(%a[m, k] * %w[n, k] : tensor<?x64xf32>, tensor<256x64xf32>) outs(%o[m, n] : tensor<?x256xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return %0 : tensor<?x256xf32>
+}
+
+// -----
+
+func.func private @not_aligned(%a: tensor<?x63xbf16>, %w: tensor<256x63xbf16>, %o: tensor<?x256xf32>) -> tensor<?x256xf32> attributes {coda.kernel, no_inline} {
+  // expected-remark @+1 {{no schedule on sm_90a: a factor is not aligned}}
+  %0 = coda.gemm acc(%a[m, k] * %w[n, k] : tensor<?x63xbf16>, tensor<256x63xbf16>) outs(%o[m, n] : tensor<?x256xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return %0 : tensor<?x256xf32>
+}
+
+// -----
+
+func.func private @no_k(%a: tensor<?x0xbf16>, %w: tensor<256x0xbf16>, %o: tensor<?x256xf32>) -> tensor<?x256xf32> attributes {coda.kernel, no_inline} {
+  // expected-remark @+1 {{no schedule on sm_90a: an extent is 0}}
+  %0 = coda.gemm acc(%a[m, k] * %w[n, k] : tensor<?x0xbf16>, tensor<256x0xbf16>) outs(%o[m, n] : tensor<?x256xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return %0 : tensor<?x256xf32>
+}
+
+// -----
+
+// The member with a schedule becomes a kernel of its own.
+// CHECK-LABEL: func.func private @bundle(
+// CHECK-SAME: %[[A:.+]]: tensor<?x64xbf16>, %[[V:.+]]: tensor<256x64xbf16>, %[[B:.+]]: tensor<?x64xf32>, %[[W:.+]]: tensor<40x64xf32>, %[[O:.+]]: tensor<?x256xbf16>,
+// CHECK: %[[FIT:.+]] = call @bundle_member(%[[A]], %[[V]], %[[O]])
+// CHECK: linalg.generic {{.*}} ins(%[[B]], %[[W]] :
+// CHECK: return %[[FIT]], %{{.+}} :
+// CHECK: func.func private @bundle_member
+// CHECK-SAME: attributes {coda.kernel, no_inline}
+// CHECK: coda.gemm
+func.func private @bundle(%a: tensor<?x64xbf16>, %v: tensor<256x64xbf16>, %b: tensor<?x64xf32>, %w: tensor<40x64xf32>, %o: tensor<?x256xbf16>, %p: tensor<?x40xf32>) -> (tensor<?x256xbf16>, tensor<?x40xf32>) attributes {coda.kernel, no_inline} {
+  %0:2 = coda.bundle -> tensor<?x256xbf16>, tensor<?x40xf32> {
+    %1 = coda.gemm acc(%a[m, k] * %v[n, k] : tensor<?x64xbf16>, tensor<256x64xbf16>) outs(%o[m, n] : tensor<?x256xbf16>) {
+    ^bb0(%x: f32):
+      %y = arith.truncf %x : f32 to bf16
+      coda.yield %y : bf16
+    }
+    // expected-remark @+1 {{no schedule on sm_90a: factors are not all bf16 or all f16}}
+    %2 = coda.gemm acc(%b[m, k] * %w[n, k] : tensor<?x64xf32>, tensor<40x64xf32>) outs(%p[m, n] : tensor<?x40xf32>) {
+    ^bb0(%x: f32):
+      coda.yield %x : f32
+    }
+    coda.yield %1, %2 : tensor<?x256xbf16>, tensor<?x40xf32>
+  }
+  return %0#0, %0#1 : tensor<?x256xbf16>, tensor<?x40xf32>
+}
+
+// -----
+
+// The rows of %o and of both factors are whole 16 bytes only for some n and k,
+// and the main loop needs a k: known when it is called.
+// CHECK-LABEL: func.func private @dynamic_any(
+// CHECK-SAME: %[[A:.+]]: tensor<?x?xbf16>, %[[W:.+]]: tensor<?x?xbf16>, %[[O:.+]]: tensor<?x?xbf16>)
+// CHECK-DAG: %[[K:.+]] = tensor.dim %[[A]], %{{.+}} : tensor<?x?xbf16>
+// CHECK-DAG: arith.remui %{{.+}}, %{{.+}} : index
+// CHECK: %[[R:.+]] = scf.if %{{.+}} -> (tensor<?x?xbf16>) {
+// CHECK:   %[[FAST:.+]] = func.call @dynamic(%[[A]], %[[W]], %[[O]])
+// CHECK:   scf.yield %[[FAST]]
+// CHECK: } else {
+// CHECK:   linalg.generic
+// CHECK: } {coda.dispatch}
+// CHECK: return %[[R]]
+// CHECK: func.func private @dynamic(
+// CHECK-SAME: attributes {coda.kernel, no_inline}
+// CHECK: func.func @caller
+// CHECK: call @dynamic_any
+func.func private @dynamic(%a: tensor<?x?xbf16>, %w: tensor<?x?xbf16>, %o: tensor<?x?xbf16>) -> tensor<?x?xbf16> attributes {coda.kernel, no_inline} {
+  // expected-remark @+1 {{two versions: unfused-on-device where a dynamic stride is no multiple of 16 bytes or k is empty}}
+  %0 = coda.gemm acc(%a[m, k] * %w[n, k] : tensor<?x?xbf16>, tensor<?x?xbf16>) outs(%o[m, n] : tensor<?x?xbf16>) {
+  ^bb0(%x: f32):
+    %y = arith.truncf %x : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return %0 : tensor<?x?xbf16>
+}
+func.func @caller(%a: tensor<?x?xbf16>, %w: tensor<?x?xbf16>, %o: tensor<?x?xbf16>) -> tensor<?x?xbf16> {
+  %0 = call @dynamic(%a, %w, %o) : (tensor<?x?xbf16>, tensor<?x?xbf16>, tensor<?x?xbf16>) -> tensor<?x?xbf16>
+  return %0 : tensor<?x?xbf16>
+}
+
+// -----
+
+// A dynamic outer extent moves no stride that is not whole 16 bytes anyway.
+// CHECK-LABEL: func.func private @dynamic_rows(
+// CHECK-SAME: attributes {coda.kernel, no_inline}
+// CHECK-NOT: scf.if
+func.func private @dynamic_rows(%a: tensor<2x?x64xbf16>, %w: tensor<128x64xbf16>, %o: tensor<2x?x128xbf16>) -> tensor<2x?x128xbf16> attributes {coda.kernel, no_inline} {
+  %0 = coda.gemm acc(%a[m0, m1, k] * %w[n, k] : tensor<2x?x64xbf16>, tensor<128x64xbf16>) outs(%o[m0, m1, n] : tensor<2x?x128xbf16>) {
+  ^bb0(%x: f32):
+    %y = arith.truncf %x : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return %0 : tensor<2x?x128xbf16>
+}

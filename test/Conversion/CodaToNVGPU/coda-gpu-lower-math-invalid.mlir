@@ -1,0 +1,7 @@
+// RUN: coda-opt %s --coda-gpu-lower-math --split-input-file --verify-diagnostics
+
+func.func @erf(%x: f64) -> f64 {
+  // expected-error @+1 {{'math.erf' of 'f64' has neither an instruction nor an expansion on sm_90a; write it with other functions, or compile for the CPU}}
+  %0 = math.erf %x : f64
+  return %0 : f64
+}
