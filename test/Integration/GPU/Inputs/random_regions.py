@@ -1,24 +1,25 @@
 # Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Random kernels over the primitives of a tile op, and their meaning.
+"""Random kernels over the primitives of a tile op.
 
 `random_regions.py SEED` prints a kernel (one coda.gemm or coda.map on memrefs)
 whose operands, layouts, dims and region follow from the seed. As a module it
-also evaluates the same kernel in f64 from its description, so that a run on a
-GPU can be compared with it.
+also gives the same op as a program on tensors, of other extents or dynamic.
 """
-import math
 import random
 import sys
 
-M, N, K = 384, 512, 192
-SIZES = dict(m=M, m0=M // 128, m1=128, n=N, n0=N // 128, n1=128, u=2, k=K)
+
+def sizes(m0=3, m1=128, n0=4, n1=128, k=192):
+    """Extent of each dim; m and n are m0 m1 and n0 n1."""
+    return dict(m=m0 * m1, m0=m0, m1=m1, n=n0 * n1, n0=n0, n1=n1, u=2, k=k)
 
 
 class Kernel:
     """A kernel as data: operands with their dims, and the ops of the region."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, extents=None):
+        self.sizes = extents or sizes()
         r = self.r = random.Random(seed)
         self.name = f"random{seed}"
         self.half = r.choice(["bf16", "bf16", "f16"])
@@ -120,9 +121,11 @@ class Kernel:
         self.outs.append((name, dims, element, combiner, yields))
 
     # ---- text
-    @staticmethod
-    def type(dims, element):
-        return "memref<" + "x".join(str(SIZES[d]) for d in dims) + f"x{element}>"
+    def shape(self, dims, dynamic=()):
+        return ["?" if d in dynamic else str(self.sizes[d]) for d in dims]
+
+    def type(self, dims, element, kind="memref", dynamic=()):
+        return f"{kind}<" + "x".join(self.shape(dims, dynamic) + [element]) + ">"
 
     def operands(self):
         """(name, dims, element) of each argument, in order."""
@@ -134,12 +137,43 @@ class Kernel:
         return list(found.values())
 
     def text(self):
-        ref = lambda o: f"%{o[0]}[{', '.join(o[1])}]"
-        ty = lambda o: self.type(o[1], o[2])
-        lines = []
         args = ", ".join(f"%{n}: {self.type(d, e)}" for n, d, e in self.operands())
-        lines.append(f"func.func private @{self.name}({args}) attributes {{coda.kernel}} {{")
-        lines.append("  coda.gemm" if self.accs else "  coda.map")
+        lines = [f"func.func private @{self.name}({args}) attributes {{coda.kernel}} {{"]
+        lines += self.op("memref") + ["  return", "}"]
+        return "\n".join(lines) + "\n"
+
+    def inputs(self):
+        """(name, dims, element) of each operand that is read, in order."""
+        outputs = [o[0] for o in self.outs]
+        return [o for o in self.operands() if o[0] not in outputs]
+
+    def graph(self, dynamic=""):
+        """A function on tensors of the inputs; the extents of the dims whose
+        names begin with a letter of `dynamic` are not in its types."""
+        dynamic = [d for d in self.sizes if d[0] in dynamic]
+        ty = lambda dims, element: self.type(dims, element, "tensor", dynamic)
+        args = ", ".join(f"%{n}: {ty(d, e)}" for n, d, e in self.inputs())
+        types = ", ".join(ty(o[1], o[2]) for o in self.outs)
+        lines = [f"func.func @main({args}) -> ({types}) {{"]
+        for dim in dynamic:
+            if not any(dim in o[1] for o in self.inputs()):
+                continue
+            name, dims, element = next(o for o in self.inputs() if dim in o[1])
+            lines.append(f"  %at_{dim} = arith.constant {dims.index(dim)} : index")
+            lines.append(f"  %size_{dim} = tensor.dim %{name}, %at_{dim} : {ty(dims, element)}")
+        for name, dims, element, _, _ in self.outs:
+            sizes = ", ".join(f"%size_{d}" for d in dims if d in dynamic)
+            lines.append(f"  %{name} = tensor.empty({sizes}) : {ty(dims, element)}")
+        names = [f"%result{i}" for i in range(len(self.outs))]
+        lines += self.op("tensor", dynamic, ", ".join(names) + " = ")
+        lines += [f"  return {', '.join(names)} : {types}", "}"]
+        return "\n".join(lines) + "\n"
+
+    def op(self, kind, dynamic=(), results=""):
+        ref = lambda o: f"%{o[0]}[{', '.join(o[1])}]"
+        ty = lambda o: self.type(o[1], o[2], kind, dynamic)
+        lines = []
+        lines.append(f"  {results}coda.gemm" if self.accs else f"  {results}coda.map")
         if self.accs:
             lines.append("    acc(" + ", ".join(f"{ref(l)} * {ref(w)}" for l, w in self.accs)
                          + " : " + ", ".join(f"{ty(l)}, {ty(w)}" for l, w in self.accs) + ")")
@@ -158,58 +192,7 @@ class Kernel:
         ys = [y for o in self.outs for y in o[4]]
         kinds = [o[2] for o in self.outs for _ in o[4]]
         lines.append(f"    coda.yield {', '.join(ys)} : {', '.join(kinds)}")
-        lines += ["  }", "  return", "}"]
-        return "\n".join(lines) + "\n"
-
-    # ---- meaning, with torch in f64
-    def evaluate(self, tensors):
-        """Outputs by name, in f64, from input tensors by name."""
-        import torch
-
-        order = ["u"] + self.m + self.n
-        full = [SIZES[d] for d in self.m + self.n]
-        letter = {d: chr(97 + i) for i, d in enumerate(order + ["k"])}
-        spec = lambda dims: "".join(letter[d] for d in dims)
-        env = {}
-
-        def place(x, dims, u):
-            """x over dims, as (u), m..., n... with 1 where a dim is missing."""
-            kept = [d for d in order if d in dims]
-            x = torch.einsum(spec(dims) + "->" + spec(kept), x)
-            parts = list(x) if u else [x]
-            kept = [d for d in kept if d != "u"]
-            return [p.reshape([SIZES[d] if d in kept else 1 for d in self.m + self.n]) for p in parts]
-
-        for i, (lhs, rhs) in enumerate(self.accs):
-            u = "u" in rhs[1]
-            dims = (["u"] if u else []) + self.m + self.n
-            acc = torch.einsum(f"{spec(lhs[1])},{spec(rhs[1])}->{spec(dims)}",
-                               tensors[lhs[0]].double(), tensors[rhs[0]].double())
-            for j, part in enumerate(list(acc) if u else [acc]):
-                env[f"%acc{i}_{j}"] = part
-        for name, dims, _, args in self.ins:
-            for arg, part in zip(args, place(tensors[name].double(), dims, "u" in dims)):
-                env[arg] = part
-        unary = {"arith.extf": lambda x: x, "arith.truncf": lambda x: x, "math.exp": torch.exp,
-                 "math.tanh": torch.tanh, "math.rsqrt": torch.rsqrt, "arith.negf": torch.neg}
-        binary = {"arith.addf": torch.add, "arith.mulf": torch.mul, "arith.subf": torch.sub,
-                  "arith.divf": torch.div, "arith.maximumf": torch.maximum}
-        device = next(iter(tensors.values())).device
-        for name, op, args, _ in self.ops:
-            if op == "const":
-                env[name] = torch.full([1] * len(full), args[0], dtype=torch.float64, device=device)
-            elif op in unary:
-                env[name] = unary[op](env[args[0]])
-            else:
-                env[name] = binary[op](env[args[0]], env[args[1]])
-        results = {}
-        for name, dims, _, combiner, yields in self.outs:
-            parts = [env[y].expand(full) for y in yields]
-            x = torch.stack(parts) if "u" in dims else parts[0]
-            have = (["u"] if "u" in dims else []) + self.m + self.n
-            # einsum sums over the dims that the result drops: the combiner.
-            results[name] = torch.einsum(spec(have) + "->" + spec(dims), x)
-        return results
+        return lines + ["  }"]
 
 
 if __name__ == "__main__":

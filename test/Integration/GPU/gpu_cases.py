@@ -1,0 +1,224 @@
+# Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compares programs on a GPU with what the CPU target makes of them.
+
+    gpu_cases.py list
+    gpu_cases.py prepare DIR [--only REGEX] [--bin FOLDER]
+    gpu_cases.py run DIR [--only REGEX] [--coda-run PATH]
+
+`prepare` compiles each case for both targets and in f64 (`--reference`), makes
+inputs, and computes the reference on the CPU; it needs coda-compile and
+no GPU. `run` needs a GPU, coda-run and DIR, which may have come from
+another machine: the GPU's outputs must be as close to the reference as the
+error rule of coda-run allows, where the error of the CPU target stands for that
+of a framework. Graphs with a golden are compared with that.
+
+Cases: 24 random regions; some of them with ragged, tiny, empty and dynamic
+extents; the examples; the graphs of test/Graphs.
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TEST = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(HERE, "Inputs"))
+
+# name, seeds, extents of the values, dims that the types leave open.
+SHAPES = [
+    ("regular", range(24), dict(), ""),
+    ("ragged", range(8), dict(m0=3, m1=37, n0=3, n1=53, k=77), ""),
+    ("short_k", range(4), dict(m0=2, m1=128, n0=2, n1=128, k=8), ""),
+    ("one_row", range(6), dict(m0=1, m1=1, n0=2, n1=128, k=64), ""),
+    ("tiny", range(6), dict(m0=1, m1=2, n0=1, n1=3, k=1), ""),
+    ("no_k", range(4), dict(m0=2, m1=128, n0=2, n1=128, k=0), ""),
+    ("no_rows", range(4), dict(m0=0, m1=128, n0=2, n1=128, k=64), ""),
+    ("no_columns", range(4), dict(m0=2, m1=128, n0=0, n1=128, k=64), ""),
+    ("dynamic_m", range(8), dict(m0=3, m1=128, n0=2, n1=128, k=64), "m"),
+    ("dynamic_ragged_m", range(4), dict(m0=5, m1=37, n0=2, n1=128, k=64), "m"),
+    ("dynamic_no_rows", range(4), dict(m0=0, m1=128, n0=2, n1=128, k=64), "m"),
+    ("dynamic_k", range(4), dict(m0=2, m1=128, n0=2, n1=128, k=192), "k"),
+    ("dynamic_no_k", range(4), dict(m0=2, m1=128, n0=2, n1=128, k=0), "k"),
+    ("dynamic_all", range(4), dict(m0=2, m1=128, n0=2, n1=128, k=64), "mnk"),
+]
+# Graphs whose weights take minutes to make.
+LARGE = re.compile(r"8b|7b")
+
+
+def cases():
+    """(name, graph, recipe, golden or None) of each case; the graph is a path
+    or text, the recipe a path or a dictionary."""
+    import random_regions
+
+    for shape, seeds, extents, dynamic in SHAPES:
+        for seed in seeds:
+            kernel = random_regions.Kernel(seed, random_regions.sizes(**extents))
+            args = []
+            for i, (name, dims, element) in enumerate(kernel.inputs()):
+                size = [kernel.sizes[d] for d in dims]
+                factor = any(name in (l[0], w[0]) for l, w in kernel.accs)
+                # Factors so that the accumulators are O(1).
+                scale = (3.0 / max(1, kernel.sizes["k"])) ** 0.25 if factor else 1.0
+                args.append(dict(shape=size, dtype=element, kind="uniform",
+                                 scale=3 ** 0.25 * scale, offset=0.0))
+            # Judged below: the tolerance of a recipe is one for all outputs.
+            recipe = dict(seed=seed + 1, args=args, tolerance=1.0)
+            yield f"region_{shape}_{seed}", kernel.graph(dynamic), recipe, None
+    for file in sorted(os.listdir(os.path.join(TEST, "Examples"))):
+        if file.endswith(".mlir"):
+            path = os.path.join(TEST, "Examples", file)
+            yield "example_" + file[:-5], path, recipe_of(open(path).read()), None
+    graphs = os.path.join(TEST, "Graphs")
+    for file in sorted(os.listdir(graphs)):
+        stem = os.path.join(graphs, file[:-5])
+        if not file.endswith(".mlir") or LARGE.search(file):
+            continue
+        if "result_of" in open(stem + ".json").read():
+            continue  # its inputs come from another graph
+        yield "graph_" + file[:-5], stem + ".mlir", stem + ".json", stem + ".npz"
+
+
+def recipe_of(text):
+    """Values for the arguments of @main: factors with a sum of squares of 1
+    along their last dim, vectors near 1, integers 0 or 1."""
+    signature = re.search(r"@main\((.*?)\)\s*->", text, re.S).group(1)
+    args = []
+    for extents, element in re.findall(r"tensor<((?:\d+x)*)(\w+)>", signature):
+        shape = [int(d) for d in extents.split("x") if d]
+        if element[0] == "i":
+            args.append(dict(shape=shape, dtype=element, kind="randint", lo=0, hi=2))
+            continue
+        scale, offset = 3 ** 0.5, 0.0
+        if len(shape) == 2:
+            scale = (3.0 / shape[1]) ** 0.5
+        elif len(shape) < 2:
+            scale, offset = 0.25, 1.0
+        args.append(dict(shape=shape, dtype=element, kind="uniform", scale=scale, offset=offset))
+    return dict(seed=1, args=args, tolerance=1.0)
+
+
+def limit(output):
+    """How far an output may be from the reference: the error rule of coda-run
+    by the output's own type."""
+    shape, _, element = output["type"].partition(":")
+    size = 1
+    for extent in filter(None, shape.split("x")):
+        size *= int(extent)
+    if element[0] == "i":
+        return 0.0
+    if element == "f32" or element == "f64":
+        return 5e-5 * output["max_ref"] + 1e-6
+    most = 2 * output["unfused_error"]
+    return max(most, 1e-3 * output["max_ref"] if size < 1000 else 0.0) + 1e-6
+
+
+def call(command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return done.returncode, done.stdout
+
+
+def prepare(folder, only, tools):
+    os.makedirs(folder, exist_ok=True)
+    manifest, refused = [], []
+    compiler, runner = (os.path.join(tools, t) for t in ("coda-compile", "coda-run"))
+    for name, graph, recipe, golden in cases():
+        if not re.search(only, name):
+            continue
+        start = time.time()
+        path = lambda suffix: os.path.join(folder, name + suffix)
+        source = graph
+        if "\n" in graph:
+            source = path(".mlir")
+            with open(source, "w") as file:
+                file.write(graph)
+        code, text = call([compiler, source, "--target=sm_90a", "-o", path(".gpu.so"),
+                           "--report=" + path(".report.json")])
+        if code == 2 and text.startswith("error: ") and text.count("\n") == 1:
+            refused.append((name, text.strip()))
+            print(f"{name}: refused: {text.strip()}", flush=True)
+            continue
+        if code:
+            sys.exit(f"{name}: coda-compile ended with {code}: {text}")
+        case = dict(name=name)
+        if isinstance(recipe, dict):
+            with open(path(".json"), "w") as file:
+                json.dump(recipe, file)
+        else:
+            with open(path(".json"), "w") as file, open(recipe) as given:
+                file.write(given.read())
+        inputs = ["--inputs=" + path(".json")]
+        if golden:
+            with open(path(".ref.npz"), "wb") as file, open(golden, "rb") as given:
+                file.write(given.read())
+        else:
+            for target in ("cpu", "reference"):
+                flags = ["--reference"] if target == "reference" else []
+                code, text = call([compiler, source, "-o", path(f".{target}.so")] + flags)
+                if code:
+                    sys.exit(f"{name}: coda-compile for {target} ended with {code}: {text}")
+            code, text = call([runner, path(".reference.so"), "--repeat=0", "--out=" + path(".ref.npz")] + inputs)
+            if code:
+                sys.exit(f"{name}: coda-run on the CPU ended with {code}: {text}")
+            os.remove(path(".reference.so"))
+        case["golden"] = bool(golden)
+        manifest.append(case)
+        print(f"{name}: {time.time() - start:.1f} s", flush=True)
+        with open(os.path.join(folder, "manifest.json"), "w") as file:
+            json.dump(dict(cases=manifest, refused=refused), file, indent=1)
+    print(f"{len(manifest)} cases prepared, {len(refused)} refused by the compiler")
+
+
+def run(folder, only, runner):
+    with open(os.path.join(folder, "manifest.json")) as file:
+        manifest = json.load(file)
+    passed, failed = 0, []
+    for case in manifest["cases"]:
+        name = case["name"]
+        if not re.search(only, name):
+            continue
+        path = lambda suffix: os.path.join(folder, name + suffix)
+        results = path(".result.json")
+        command = [runner, path(".gpu.so"), "--device=cuda", "--repeat=1", "--inputs=" + path(".json"),
+                   "--check=" + path(".ref.npz"), "--json=" + results]
+        if not case["golden"]:
+            command.append("--unfused=" + path(".cpu.so"))
+        if os.path.exists(results):
+            os.remove(results)
+        code, text = call(command)
+        wrong = []
+        if code == 0 and not case["golden"]:
+            with open(results) as file:
+                outputs = json.load(file)["outputs"]
+            wrong = [o for o in outputs if o["error"] is None or not o["error"] <= limit(o)]
+        passed += code == 0 and not wrong
+        if code or wrong:
+            failed.append(name)
+            print(f"{name}: FAILED with {code}\n{text}", flush=True)
+    for name, why in manifest["refused"]:
+        print(f"{name}: refused: {why}")
+    print(f"{passed} passed, {len(failed)} failed, {len(manifest['refused'])} refused when compiled")
+    for name in failed:
+        print("failed:", name)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["list", "prepare", "run"])
+    parser.add_argument("folder", nargs="?", metavar="DIR")
+    parser.add_argument("--only", default="", metavar="REGEX", help="the cases whose names match")
+    parser.add_argument("--bin", default="build/bin", metavar="FOLDER", help="where coda-compile and coda-run are")
+    parser.add_argument("--coda-run", default="coda-run", metavar="PATH")
+    options = parser.parse_args()
+    if options.what == "list":
+        print("\n".join(name for name, *_ in cases()))
+    elif not options.folder:
+        parser.error("prepare and run need a folder")
+    elif options.what == "prepare":
+        prepare(options.folder, options.only, options.bin)
+    else:
+        sys.exit(run(options.folder, options.only, options.coda_run))
