@@ -1,5 +1,13 @@
 # Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# A few of the cases are compiled everywhere, and run where there is a GPU.
+#
+# RUN: rm -rf %t && %python %s prepare %t --bin=%coda_obj_root/bin \
+# RUN:   --only='region_(ragged|tiny|no_k|no_rows|dynamic_all)_1|example_gate_up|graph_llama3_block_(bf16|dynT_bf16)$' | FileCheck %s
+# CHECK: 8 cases prepared, 0 refused by the compiler
+# RUN: %if sm90 %{ %python %s run %t --coda-run=%coda_obj_root/bin/coda-run | FileCheck %s --check-prefix=RAN %}
+# RAN: 8 passed, 0 failed, 0 refused when compiled
 """Compares programs on a GPU with what the CPU target makes of them.
 
     gpu_cases.py list
