@@ -327,6 +327,9 @@ LogicalResult ModelBuilder::makeInputs() {
     setUDims(input.dims, input.uDims, input.points);
     if (!input.element.isIntOrFloat())
       return fail("a loaded element is neither an integer nor a float");
+    // Vectors of them are packed, memory is not.
+    if (input.element.getIntOrFloatBitWidth() < 8)
+      return fail("a loaded element is narrower than a byte");
     // What lacks an n dim is loaded again for each of its coordinates: the
     // caches have it by then, and buffers are worth more elsewhere.
     bool loadedOnce =
@@ -407,6 +410,8 @@ LogicalResult ModelBuilder::makeOutputs() {
     } else {
       if (!output.element.isIntOrFloat())
         return fail("a stored element is neither an integer nor a float");
+      if (output.element.getIntOrFloatBitWidth() < 8)
+        return fail("a stored element is narrower than a byte");
       if (output.has(model.innerM) && output.has(model.innerN) &&
           output.dims.back() == model.innerN && isTensorMapped(output, 32) &&
           model.getPrefetchedPerChunk() + model.getStagingPerChunk() +

@@ -126,3 +126,29 @@ func.func private @dynamic_rows(%a: tensor<2x?x64xbf16>, %w: tensor<128x64xbf16>
   }
   return %0 : tensor<2x?x128xbf16>
 }
+
+// -----
+
+func.func private @predicate_loaded(%p: tensor<64x64xi1>, %x: tensor<64x64xf32>, %o: tensor<64x64xf32>) -> tensor<64x64xf32> attributes {coda.kernel, no_inline} {
+  // expected-remark @+1 {{no schedule on sm_90a: a loaded element is narrower than a byte}}
+  %0 = coda.map ins(%p[m, n], %x[m, n] : tensor<64x64xi1>, tensor<64x64xf32>) outs(%o[m, n] : tensor<64x64xf32>) {
+  ^bb0(%c: i1, %y: f32):
+    %z = arith.negf %y : f32
+    %s = arith.select %c, %y, %z : f32
+    coda.yield %s : f32
+  }
+  return %0 : tensor<64x64xf32>
+}
+
+// -----
+
+func.func private @predicate_stored(%x: tensor<64x64xf32>, %o: tensor<64x64xi1>) -> tensor<64x64xi1> attributes {coda.kernel, no_inline} {
+  // expected-remark @+1 {{no schedule on sm_90a: a stored element is narrower than a byte}}
+  %0 = coda.map ins(%x[m, n] : tensor<64x64xf32>) outs(%o[m, n] : tensor<64x64xi1>) {
+  ^bb0(%y: f32):
+    %zero = arith.constant 0.0 : f32
+    %c = arith.cmpf ogt, %y, %zero : f32
+    coda.yield %c : i1
+  }
+  return %0 : tensor<64x64xi1>
+}
