@@ -231,12 +231,16 @@ static int64_t getBusiestPoints(const KernelModel &kernel, TileShape shape) {
 /// those measured on an H200.
 static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
   int64_t cost = 0;
-  bool isMap = true;
+  bool isMap = true, waits = false;
   for (const TileModel &tile : kernel.tiles) {
     if (tile.phases.empty())
       continue;
     isMap = false;
     cost = std::max(cost, getRegionCost(tile));
+    waits |= llvm::any_of(tile.inputs, [&](const InputModel &input) {
+      return input.path == LoadPath::Direct && input.has(tile.innerM) &&
+             input.has(tile.innerN);
+    });
   }
   struct Candidate {
     TileShape shape;
@@ -253,9 +257,15 @@ static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
       {{128, 192, false}, 1.00, 1.06, kAny},
       {{128, 128, false}, 1.02, 1.08, kAny},
       {{128, 64, false}, 1.10, 1.20, kAny}};
+  // A region that waits for its own loads of tiles is longer than the products
+  // of the next tile.
+  constexpr double kWaiting = 0.2;
   auto time = [&](const Candidate &candidate) {
-    return getBusiestPoints(kernel, candidate.shape) *
-           (cost <= kMaxCostOfStore ? candidate.store : candidate.region);
+    double factor =
+        cost <= kMaxCostOfStore ? candidate.store : candidate.region;
+    if (waits && candidate.shape.pingpong)
+      factor += kWaiting;
+    return getBusiestPoints(kernel, candidate.shape) * factor;
   };
   llvm::stable_sort(candidates, [&](const Candidate &x, const Candidate &y) {
     bool xLast = cost > x.maxCost, yLast = cost > y.maxCost;

@@ -42,6 +42,22 @@ func.func private @tall(%a: memref<16384x64xbf16>, %w: memref<4096x64xbf16>, %o:
 
 // -----
 
+// A tile that lacks an n dim is loaded where it is needed, under nothing.
+// CHECK-LABEL: func.func private @shared_tile
+// CHECK-SAME: tile = [128, 256, 64], stages = 4, staging = 2, prefetch = 0, raster = 8>
+func.func private @shared_tile(%a: memref<16384x64xbf16>, %w: memref<32x128x64xbf16>, %c: memref<16384x128xf32>, %o: memref<16384x32x128xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n0, n1, k] : memref<16384x64xbf16>, memref<32x128x64xbf16>) ins(%c[m, n1] : memref<16384x128xf32>) outs(%o[m, n0, n1] : memref<16384x32x128xbf16>) {
+  ^bb0(%x: f32, %t: f32):
+    %s = arith.mulf %x, %t : f32
+    %q = arith.addf %s, %x : f32
+    %y = arith.truncf %q : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
 // A schedule that is there already stays.
 // CHECK-LABEL: func.func private @given
 // CHECK-SAME: tile = [128, 128, 64], stages = 5, staging = 2, prefetch = 0, raster = 4
