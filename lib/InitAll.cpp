@@ -11,9 +11,11 @@
 #include "coda/Conversion/Passes.h"
 #include "coda/Dialect/Coda/IR/CodaDialect.h"
 #include "coda/Dialect/Coda/Transforms/BufferizableOpInterfaceImpl.h"
+#include "coda/Dialect/Coda/Transforms/DifferentiableOpInterface.h"
 #include "coda/Dialect/Coda/Transforms/Passes.h"
 #include "coda/Dialect/Coda/Transforms/ScaleTransparentOpInterfaceImpl.h"
 #include "coda/Dialect/CodaGPU/IR/CodaGPU.h"
+#include "coda/Pipelines/AutodiffPipeline.h"
 #include "coda/Pipelines/CPUPipelines.h"
 #include "coda/Pipelines/FusePipeline.h"
 #include "coda/Pipelines/GPUPipelines.h"
@@ -25,6 +27,8 @@ void coda::registerAllDialects(DialectRegistry &registry) {
   coda_gpu::registerGPUTargets(registry);
   // Without it one-shot-bufferize leaves tile ops on tensors.
   registerBufferizableOpInterfaceExternalModels(registry);
+  // Without it coda-autodiff refuses every scalar op.
+  registerDifferentiableOpInterfaceExternalModels(registry);
   // Without it coda-commute moves no scale past upstream ops.
   registerScaleTransparentOpInterfaceExternalModels(registry);
 }
@@ -33,6 +37,7 @@ void coda::registerAllPasses() {
   registerCodaPasses();
   registerCodaConversionPasses();
   registerFusePipeline();
+  registerAutodiffPipeline();
   registerCPUPipelines();
   coda_gpu::registerCodaToNVGPUPasses();
   coda_gpu::registerGPUPipelines();

@@ -17,6 +17,19 @@ namespace coda {
 /// Canonicalisation and common-subexpression elimination.
 void addCleanup(OpPassManager &pm);
 
+struct FusePipelineOptions;
+
+// The parts of coda-fuse-pipeline.
+
+/// From linalg to tile ops: normalise, raise, commute, form tile ops; `all`:
+/// also where nothing comes from a tile op.
+void addFormation(OpPassManager &pm, const FusePipelineOptions &options,
+                  bool all);
+/// Joins tile ops.
+void addFusion(OpPassManager &pm, const FusePipelineOptions &options);
+/// From joined tile ops to calls of kernels: bundle, partition, outline.
+void addLaunches(OpPassManager &pm, const FusePipelineOptions &options);
+
 /// From tensors to memrefs of identity layout, across functions; buffers are
 /// aligned to `alignment` bytes.
 void addBufferization(OpPassManager &pm, int64_t alignment);

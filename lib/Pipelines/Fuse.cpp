@@ -18,8 +18,8 @@
 using namespace mlir;
 using namespace mlir::coda;
 
-void coda::buildFusePipeline(OpPassManager &pm,
-                             const FusePipelineOptions &options) {
+void coda::addFormation(OpPassManager &pm,
+                        const FusePipelineOptions &options, bool all) {
   pm.addPass(createInlinerPass());
   pm.addPass(createSymbolDCEPass());
   addCleanup(pm);
@@ -35,17 +35,31 @@ void coda::buildFusePipeline(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createCommutePass(commute));
   FormTileOpsPassOptions form;
   form.numerics = options.numerics;
+  form.all = all;
   pm.addNestedPass<func::FuncOp>(createFormTileOpsPass(form));
   addCleanup(pm);
+}
+
+void coda::addFusion(OpPassManager &pm, const FusePipelineOptions &options) {
   FusePassOptions fuse;
   fuse.numerics = options.numerics;
   pm.addNestedPass<func::FuncOp>(createFusePass(fuse));
   addCleanup(pm);
-  pm.addNestedPass<func::FuncOp>(createBundlePass());
+}
+
+void coda::addLaunches(OpPassManager &pm, const FusePipelineOptions &options) {
   if (options.numerics != Numerics::Strict)
     pm.addNestedPass<func::FuncOp>(createPartitionReductionsPass());
   addCleanup(pm);
+  pm.addNestedPass<func::FuncOp>(createBundlePass());
   pm.addPass(createOutlineKernelsPass());
+}
+
+void coda::buildFusePipeline(OpPassManager &pm,
+                             const FusePipelineOptions &options) {
+  addFormation(pm, options, /*all=*/false);
+  addFusion(pm, options);
+  addLaunches(pm, options);
 }
 
 void coda::registerFusePipeline() {

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -17,14 +18,14 @@ using namespace mlir;
 namespace {
 class DegreeVisitor {
 public:
-  DegreeVisitor(BlockArgument argument, bool throughCasts)
-      : argument(argument), throughCasts(throughCasts) {}
+  DegreeVisitor(Value base, bool throughCasts)
+      : base(base), throughCasts(throughCasts) {}
 
   std::optional<int> visit(Value value) {
-    if (value == argument)
+    if (value == base)
       return 1;
     Operation *op = value.getDefiningOp();
-    if (!op || op->getBlock() != argument.getOwner())
+    if (!op || op->getBlock() != base.getParentBlock())
       return 0; // another argument, or a value from outside
     auto it = known.find(value);
     if (it != known.end())
@@ -68,13 +69,54 @@ private:
         .Default([](Operation *) { return Degree(); });
   }
 
-  BlockArgument argument;
+  Value base;
   bool throughCasts;
   DenseMap<Value, std::optional<int>> known;
 };
 } // namespace
 
-std::optional<int> coda::getDegree(Value value, BlockArgument argument,
+std::optional<int> coda::getDegree(Value value, Value base,
                                    bool throughCasts) {
-  return DegreeVisitor(argument, throughCasts).visit(value);
+  return DegreeVisitor(base, throughCasts).visit(value);
+}
+
+SmallVector<Value> coda::getHomogeneousCut(Value base, bool throughCasts) {
+  Block &block = *base.getParentBlock();
+  DegreeVisitor degrees(base, throughCasts);
+  // Values of degree 1 that depend on the base through such values alone. One
+  // that something else reads ends the zone: it is a part of the cut, and what
+  // reads it is outside.
+  llvm::SmallPtrSet<Value, 16> members, ends;
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    members.clear();
+    members.insert(base);
+    for (Operation &op : block) {
+      if (op.getNumResults() != 1 || op.getResult(0) == base ||
+          degrees.visit(op.getResult(0)) != 1)
+        continue;
+      bool inside = false, outside = false;
+      for (Value operand : op.getOperands())
+        if (degrees.visit(operand) == 1)
+          (members.contains(operand) && !ends.contains(operand) ? inside
+                                                                : outside) =
+              true;
+      if (inside && !outside)
+        members.insert(op.getResult(0));
+    }
+    for (Value member : members)
+      for (Operation *user : member.getUsers())
+        if (user->getNumResults() != 1 ||
+            !members.contains(user->getResult(0)))
+          changed |= ends.insert(member).second;
+  }
+  if (ends.contains(base))
+    return {};
+  SmallVector<Value> cut;
+  for (Operation &op : block)
+    for (Value result : op.getResults())
+      if (members.contains(result) && ends.contains(result))
+        cut.push_back(result);
+  return cut;
 }

@@ -527,10 +527,16 @@ LogicalResult coda::planJoin(TileOpInterface consumer, unsigned input,
 
 LogicalResult coda::planSiblings(TileOpInterface first, TileOpInterface second,
                                  JoinPlan &plan) {
-  if (first.getNumProducts() || second.getNumProducts() ||
-      first.getNumDims(DimKind::u) || second.getNumDims(DimKind::u) ||
-      first->getBlock() != second->getBlock() ||
-      dependsOn(second, first, [](OpOperand &) { return false; }))
+  // A gemm takes the map in; the other way round its dims would lose their
+  // kinds.
+  if (second.getNumProducts())
+    std::swap(first, second);
+  auto isIndependent = [](TileOpInterface op, TileOpInterface other) {
+    return !dependsOn(op, other, [](OpOperand &) { return false; });
+  };
+  if (second.getNumProducts() || first.getNumDims(DimKind::u) ||
+      second.getNumDims(DimKind::u) || first->getBlock() != second->getBlock() ||
+      !isIndependent(second, first) || !isIndependent(first, second))
     return failure();
   for (unsigned i = 0; i < first.getInputs().size(); ++i)
     for (unsigned j = 0; j < second.getInputs().size(); ++j) {
@@ -542,6 +548,7 @@ LogicalResult coda::planSiblings(TileOpInterface first, TileOpInterface second,
         continue;
       plan = JoinPlan();
       plan.producer = first;
+      plan.consumer = second;
       plan.consumerToProducer.assign(second.getNumDomainDims(), -1);
       for (unsigned r = 0; r < jMap.getNumResults(); ++r)
         plan.consumerToProducer[jMap.getDimPosition(r)] =

@@ -10,6 +10,7 @@
 #include "coda/Dialect/Coda/Transforms/Passes.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/MapVector.h"
@@ -22,17 +23,53 @@ namespace mlir::coda {
 using namespace mlir;
 using namespace mlir::coda;
 
-/// The members of `gemms`, in block order, that depend on no other member.
-static SmallVector<GemmOp> getIndependent(ArrayRef<GemmOp> gemms) {
-  SmallVector<GemmOp> members;
-  for (GemmOp gemm : gemms) {
-    bool depends = llvm::any_of(members, [&](GemmOp member) {
-      return dependsOn(gemm, member, [](OpOperand &) { return false; });
+/// The ops of `ops`, in block order, that depend on no other that is taken.
+static SmallVector<TileOpInterface>
+getIndependent(ArrayRef<TileOpInterface> ops) {
+  SmallVector<TileOpInterface> members;
+  for (TileOpInterface op : ops) {
+    bool depends = llvm::any_of(members, [&](TileOpInterface member) {
+      return dependsOn(op, member, [](OpOperand &) { return false; });
     });
     if (!depends)
-      members.push_back(gemm);
+      members.push_back(op);
   }
   return members;
+}
+
+/// The one value among `factors` and how it is read: the kinds of its dims as
+/// octal digits. Reading a tensor's rows and reading its columns share nothing.
+static std::optional<std::pair<Value, uint64_t>>
+getFactorKey(TileOpInterface op, OperandRange factors, bool left) {
+  if (!llvm::all_equal(factors))
+    return std::nullopt;
+  uint64_t key = 1;
+  AffineMap map = left ? op.getLhsMap(0) : op.getRhsMap(0);
+  for (AffineExpr e : map.getResults())
+    key = key * 8 + static_cast<uint64_t>(op.getDimKind(
+                        cast<AffineDimExpr>(e).getPosition()));
+  return std::pair(factors.front(), key);
+}
+
+/// The first op of the block that reads results of `map`, through reshapes, if
+/// only gemms do; else null.
+static Operation *getFirstReader(TileOpInterface map) {
+  Operation *first = nullptr;
+  SmallVector<Operation *> worklist(map->getUsers());
+  while (!worklist.empty()) {
+    Operation *user = worklist.pop_back_val();
+    if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user)) {
+      llvm::append_range(worklist, user->getUsers());
+      continue;
+    }
+    if (!isa<GemmOp>(user))
+      return nullptr;
+    // Members of a bundle run when it does.
+    Operation *reader = map->getBlock()->findAncestorOpInBlock(*user);
+    if (reader && (!first || reader->isBeforeInBlock(first)))
+      first = reader;
+  }
+  return first;
 }
 
 namespace {
@@ -47,26 +84,42 @@ public:
         blocks.push_back(block);
     });
     for (Block *block : blocks) {
-      llvm::MapVector<Value, SmallVector<GemmOp>> byFactor;
-      for (GemmOp gemm : block->getOps<GemmOp>())
-        if (llvm::all_equal(gemm.getLhs()) && gemm->getNumResults())
-          byFactor[gemm.getLhs().front()].push_back(gemm);
-      for (auto &[factor, gemms] : byFactor) {
-        SmallVector<GemmOp> members = getIndependent(gemms);
-        if (members.size() > 1)
-          bundle(*block, members);
+      for (bool left : {true, false}) {
+        llvm::MapVector<std::pair<Value, uint64_t>,
+                        SmallVector<TileOpInterface>>
+            byFactor;
+        for (GemmOp gemm : block->getOps<GemmOp>()) {
+          auto key = getFactorKey(gemm, left ? gemm.getLhs() : gemm.getRhs(),
+                                  left);
+          if (key && gemm->getNumResults())
+            byFactor[*key].push_back(gemm);
+        }
+        bundleAll(*block, byFactor);
       }
+      llvm::MapVector<Operation *, SmallVector<TileOpInterface>> byReader;
+      for (MapOp map : block->getOps<MapOp>())
+        if (Operation *gemm = getFirstReader(map))
+          byReader[gemm].push_back(map);
+      bundleAll(*block, byReader);
     }
   }
 
 private:
-  void bundle(Block &block, ArrayRef<GemmOp> members) {
+  template <typename MapT> void bundleAll(Block &block, MapT &groups) {
+    for (auto &[key, ops] : groups) {
+      SmallVector<TileOpInterface> members = getIndependent(ops);
+      if (members.size() > 1)
+        bundle(block, members);
+    }
+  }
+
+  void bundle(Block &block, ArrayRef<TileOpInterface> members) {
     IRRewriter rewriter(&getContext());
     SmallVector<Location> locations;
     SmallVector<Type> types;
     SmallVector<Value> results;
-    for (GemmOp member : members) {
-      locations.push_back(member.getLoc());
+    for (TileOpInterface member : members) {
+      locations.push_back(member->getLoc());
       llvm::append_range(types, member->getResultTypes());
       llvm::append_range(results, member->getResults());
     }
@@ -78,7 +131,7 @@ private:
     Block *body = rewriter.createBlock(&op.getBody());
     for (auto [from, to] : llvm::zip_equal(results, op.getResults()))
       rewriter.replaceAllUsesWith(from, to);
-    for (GemmOp member : members)
+    for (TileOpInterface member : members)
       rewriter.moveOpBefore(member, body, body->end());
     rewriter.setInsertionPointToEnd(body);
     YieldOp::create(rewriter, op.getLoc(), results);

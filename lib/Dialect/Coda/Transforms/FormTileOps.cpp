@@ -232,6 +232,32 @@ static void widenSum(RewriterBase &rewriter, linalg::GenericOp op) {
       });
 }
 
+/// A body that extracts the element of a 0-d tensor gets it as an operand.
+static void loadScalars(RewriterBase &rewriter, linalg::GenericOp op) {
+  SmallVector<tensor::ExtractOp> extracts;
+  op.walk([&](tensor::ExtractOp extract) {
+    if (extract.getIndices().empty() &&
+        !op->isProperAncestor(extract.getTensor().getParentRegion()->getParentOp()))
+      extracts.push_back(extract);
+  });
+  if (extracts.empty())
+    return;
+  rewriter.modifyOpInPlace(op, [&] {
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    for (tensor::ExtractOp extract : extracts) {
+      unsigned number = op.getInputs().size();
+      op.getInputsMutable().append(extract.getTensor());
+      maps.insert(maps.begin() + number,
+                  AffineMap::get(op.getNumLoops(), 0, {}, op.getContext()));
+      BlockArgument argument = op.getBody()->insertArgument(
+          number, extract.getType(), extract.getLoc());
+      extract.getResult().replaceAllUsesWith(argument);
+      rewriter.eraseOp(extract);
+    }
+    op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+  });
+}
+
 /// Whether the region of a linalg op can be that of a map.
 static LogicalResult checkBody(linalg::LinalgOp op, Refusal &refusal) {
   for (Operation &inner : op->getRegion(0).front().without_terminator()) {
@@ -251,8 +277,9 @@ static LogicalResult checkBody(linalg::LinalgOp op, Refusal &refusal) {
 }
 
 /// linalg elementwise op or sum -> map.
-static FailureOr<TileOpInterface>
-formMap(RewriterBase &rewriter, linalg::LinalgOp op, Refusal &refusal) {
+static FailureOr<TileOpInterface> formMap(RewriterBase &rewriter,
+                                          linalg::LinalgOp op, bool all,
+                                          Refusal &refusal) {
   unsigned numLoops = op.getNumLoops();
   bool reduces = op.getNumReductionLoops() != 0;
   Value element;
@@ -272,7 +299,7 @@ formMap(RewriterBase &rewriter, linalg::LinalgOp op, Refusal &refusal) {
                     "an operand's index is not a dim");
   if (failed(checkBody(op, refusal)))
     return failure();
-  if (llvm::none_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
+  if (!all && llvm::none_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
         return comesFromTileOp(operand->get()) &&
                op.getMatchingIndexingMap(operand).isPermutation();
       }))
@@ -287,7 +314,7 @@ formMap(RewriterBase &rewriter, linalg::LinalgOp op, Refusal &refusal) {
   for (AffineMap map : op.getIndexingMapsArray())
     for (AffineExpr e : map.getResults())
       covered.set(cast<AffineDimExpr>(e).getPosition());
-  if (!covered.all() || numLoops == 0)
+  if (!covered.all() || (numLoops == 0 && !all))
     return refuse(refusal, FusionReason::NonProjectedMap,
                   "a dim indexes no operand");
   for (OpOperand &init : op.getDpsInitsMutable())
@@ -297,7 +324,8 @@ formMap(RewriterBase &rewriter, linalg::LinalgOp op, Refusal &refusal) {
 
   // The last loop is the column dim, the others are row dims.
   TileOpSpec spec;
-  spec.dims[static_cast<unsigned>(DimKind::m)] = numLoops > 1 ? numLoops - 1 : 1;
+  spec.dims[static_cast<unsigned>(DimKind::m)] =
+      numLoops > 1 ? numLoops - 1 : numLoops;
   spec.dims[static_cast<unsigned>(DimKind::n)] = numLoops > 1 ? 1 : 0;
   auto domainDim = [&](unsigned loop) {
     return loop + 1 == numLoops && numLoops > 1
@@ -414,6 +442,9 @@ public:
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     formed.clear();
+    if (all)
+      getOperation()->walk(
+          [&](linalg::GenericOp op) { loadScalars(rewriter, op); });
     if (numerics != Numerics::Strict)
       getOperation()->walk(
           [&](linalg::GenericOp op) { widenSum(rewriter, op); });
@@ -481,13 +512,18 @@ void FormTileOpsPass::visit(RewriterBase &rewriter, Operation *op) {
       return replace(rewriter, op, *gemm);
     return emitRefusal(op, "coda-form-tile-ops", "no gemm formed", refusal);
   }
-  if (llvm::none_of(linalgOp.getDpsInputs(), comesFromTileOp))
+  if (!all && llvm::none_of(linalgOp.getDpsInputs(), comesFromTileOp))
+    return;
+  // Maps of integers alone have no use and their sums are none.
+  if (all && llvm::none_of(op->getResultTypes(), [](Type type) {
+        return isa<FloatType>(getElementTypeOrSelf(type));
+      }))
     return;
   if (auto transpose = dyn_cast<linalg::TransposeOp>(op))
     return replace(rewriter, op, formTranspose(rewriter, transpose));
   if (!isa<linalg::GenericOp>(op))
     return;
-  FailureOr<TileOpInterface> map = formMap(rewriter, linalgOp, refusal);
+  FailureOr<TileOpInterface> map = formMap(rewriter, linalgOp, all, refusal);
   if (succeeded(map))
     return replace(rewriter, op, *map);
   emitRefusal(op, "coda-form-tile-ops", "no map formed", refusal);

@@ -104,7 +104,8 @@ private:
   }
   /// Joins the first pair that can be; false if there is none.
   bool joinOne(Block &block);
-  /// Merges the first pair of maps that read one value; false if none.
+  /// Merges the first pair of ops, one a map, that read one value; false if
+  /// there is none.
   bool joinSiblings(Block &block);
   /// Carries out `plan`; false if it turns out not to apply.
   bool join(TileOpInterface consumer, unsigned input, JoinPlan &plan);
@@ -146,7 +147,7 @@ bool FusePass::joinSiblings(Block &block) {
       JoinPlan plan;
       if (failed(planSiblings(maps[i], maps[j], plan)))
         continue;
-      join(maps[j], 0, plan);
+      join(plan.consumer, 0, plan);
       sortTopologically(&block);
       return true;
     }

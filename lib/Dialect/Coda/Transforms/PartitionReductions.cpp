@@ -106,98 +106,158 @@ public:
   }
 
   void runOnOperation() override {
-    // A reader of what was made partial is a new op: look anew each time.
     IRRewriter rewriter(&getContext());
-    while (getOperation()
-               ->walk([&](TileOpInterface op) {
-                 if (isa<BundleOp>(op->getParentOp()) ||
-                     !partition(rewriter, op))
-                   return WalkResult::advance();
-                 return WalkResult::interrupt();
-               })
-               .wasInterrupted()) {
+    // Readers of partial sums are rebuilt, so ops are looked up anew; those
+    // whose dims turn out not to be splittable stay as they are.
+    llvm::SmallPtrSet<Operation *, 8> refused;
+    while (true) {
+      TileOpInterface next;
+      getOperation()->walk([&](TileOpInterface op) {
+        if (isa<BundleOp>(op->getParentOp()) || refused.contains(op) ||
+            llvm::none_of(llvm::seq<unsigned>(0, op.getOutputs().size()),
+                          [&](unsigned o) { return getCut(op, o); }))
+          return WalkResult::advance();
+        next = op;
+        return WalkResult::interrupt();
+      });
+      if (!next)
+        return;
+      if (!partition(rewriter, next))
+        refused.insert(next);
     }
   }
 
 private:
-  /// The one dim of kind n or m that output `o` drops and that has several
-  /// granules; none if it keeps to no such form.
-  std::optional<unsigned> getPartitionedDim(TileOpInterface op, unsigned o);
-  /// Makes the whole sums of `op` partial; whether it had any.
-  bool partition(RewriterBase &rewriter, TileOpInterface op);
+  /// How the dims that a sum drops are cut into granules.
+  struct Cut {
+    /// Dims that number the granules, outer first, before any is split.
+    SmallVector<unsigned> counting;
+    /// The innermost of them may be split into granules and `inner` points.
+    std::optional<unsigned> split;
+    int64_t inner = 1;
+
+    bool operator==(const Cut &other) const {
+      return counting == other.counting && split == other.split &&
+             inner == other.inner;
+    }
+  };
+  /// The cut of output `o`; none if it is no sum over several granules of rows
+  /// or of columns.
+  std::optional<Cut> getCut(TileOpInterface op, unsigned o);
+  /// Makes the sums over one set of dims partial: replaces `op` and returns the
+  /// new op; null, with nothing changed, if that cannot be.
+  TileOpInterface partition(RewriterBase &rewriter, TileOpInterface op);
   void replaceReaders(RewriterBase &rewriter, Value sum, Value partials,
                       CombinerAttrInterface combiner);
 };
 } // namespace
 
-std::optional<unsigned>
-PartitionReductionsPass::getPartitionedDim(TileOpInterface op, unsigned o) {
+std::optional<PartitionReductionsPass::Cut>
+PartitionReductionsPass::getCut(TileOpInterface op, unsigned o) {
   if (!op.getCombiner(o) || !op.getFresh()[o] ||
       op->getNumResults() == 0)
     return std::nullopt;
   AffineMap map = op.getOutputMap(o);
-  std::optional<unsigned> dropped;
+  SmallVector<int64_t> extents = op.getStaticExtents();
+  SmallVector<unsigned> dropped;
+  int64_t covered = 1; // columns of a point of the other dims
+  std::optional<DimKind> kind;
   for (unsigned d = 0; d < op.getNumDomainDims(); ++d) {
-    if (map.isFunctionOfDim(d) || op.getDimKind(d) > DimKind::n)
+    DimKind own = op.getDimKind(d);
+    if (map.isFunctionOfDim(d) || own == DimKind::k || own == DimKind::p)
       continue;
-    if (dropped)
+    if (own == DimKind::u) {
+      covered *= extents[d];
+      continue;
+    }
+    if (own == DimKind::b || (kind && *kind != own))
       return std::nullopt;
-    dropped = d;
+    kind = own;
+    dropped.push_back(d);
   }
-  if (!dropped || op.getDimKind(*dropped) == DimKind::b)
+  if (dropped.empty())
     return std::nullopt;
-  int64_t extent = op.getStaticExtents()[*dropped];
-  if (ShapedType::isDynamic(extent) || extent <= granule ||
-      extent % granule != 0)
+  if (*kind == DimKind::m)
+    covered = 1;
+  Cut cut;
+  for (unsigned d : llvm::reverse(dropped)) {
+    int64_t extent = extents[d];
+    if (ShapedType::isDynamic(extent))
+      return std::nullopt;
+    if (covered * extent <= granule) {
+      covered *= extent;
+      continue;
+    }
+    cut.counting.insert(cut.counting.begin(), d);
+    if (covered == granule)
+      continue;
+    if (cut.split || granule % covered != 0 ||
+        extent % (granule / covered) != 0)
+      return std::nullopt;
+    cut.split = d;
+    cut.inner = granule / covered;
+    covered = granule;
+  }
+  if (cut.counting.empty())
     return std::nullopt;
-  return dropped;
+  return cut;
 }
 
-bool PartitionReductionsPass::partition(RewriterBase &rewriter,
-                                        TileOpInterface op) {
-  // All sums over one dim are partitioned together; a second dim would be a
-  // second round.
-  std::optional<unsigned> dim;
+TileOpInterface PartitionReductionsPass::partition(RewriterBase &rewriter,
+                                                   TileOpInterface op) {
+  std::optional<Cut> cut;
   SmallVector<unsigned> outputs;
   for (unsigned o = 0; o < op.getOutputs().size(); ++o) {
-    std::optional<unsigned> own = getPartitionedDim(op, o);
-    if (!own || (dim && *dim != *own))
+    std::optional<Cut> own = getCut(op, o);
+    if (!own || (cut && !(*cut == *own)))
       continue;
-    dim = own;
+    cut = own;
     outputs.push_back(o);
   }
-  if (!dim)
-    return false;
+  if (!cut)
+    return {};
 
-  unsigned operand = 0;
-  while (!op.getMap(operand).isFunctionOfDim(*dim))
-    ++operand;
-  rewriter.setInsertionPoint(op);
-  SmallVector<OpFoldResult> sizes =
-      tensor::getMixedSizes(rewriter, op->getLoc(), op->getOperand(operand));
-  int64_t extent = op.getStaticExtents()[*dim];
-  DimSplit split;
-  for (auto [r, size] : llvm::enumerate(sizes)) {
-    if (op.getMap(operand).getDimPosition(r) == *dim)
-      split.push_back({rewriter.getIndexAttr(extent / granule),
-                       rewriter.getIndexAttr(granule)});
-    else
-      split.push_back({size});
+  TileOpInterface whole = op;
+  SmallVector<unsigned> counting = cut->counting;
+  if (cut->split) {
+    unsigned operand = 0;
+    while (!op.getMap(operand).isFunctionOfDim(*cut->split))
+      ++operand;
+    rewriter.setInsertionPoint(op);
+    SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(rewriter, op->getLoc(), op->getOperand(operand));
+    int64_t extent = op.getStaticExtents()[*cut->split];
+    DimSplit split;
+    for (auto [r, size] : llvm::enumerate(sizes)) {
+      if (op.getMap(operand).getDimPosition(r) == *cut->split)
+        split.push_back({rewriter.getIndexAttr(extent / cut->inner),
+                         rewriter.getIndexAttr(cut->inner)});
+      else
+        split.push_back({size});
+    }
+    whole = splitDims(rewriter, op, operand, split);
+    if (!whole)
+      return {};
+    // The new dim stands behind the one that was split, which now counts.
+    for (unsigned &d : counting)
+      d += d > *cut->split;
   }
-  TileOpInterface whole = splitDims(rewriter, op, operand, split);
-  if (!whole)
-    return false;
 
-  // Now *dim counts the granules: the sums keep it, as their first dim.
+  // The sums keep the dims that count granules, as their first ones.
   rewriter.setInsertionPoint(whole);
+  SmallVector<int64_t> extents = whole.getStaticExtents();
   TileOpSpec spec(whole);
   unsigned firstOutputMap = spec.maps.size() - spec.outputs.size();
   for (unsigned o : outputs) {
     AffineMap &map = spec.maps[firstOutputMap + o];
-    SmallVector<AffineExpr> exprs{rewriter.getAffineDimExpr(*dim)};
+    SmallVector<AffineExpr> exprs;
+    SmallVector<OpFoldResult> shape;
+    for (unsigned d : counting) {
+      exprs.push_back(rewriter.getAffineDimExpr(d));
+      shape.push_back(rewriter.getIndexAttr(extents[d]));
+    }
     llvm::append_range(exprs, map.getResults());
     map = AffineMap::get(map.getNumDims(), 0, exprs, map.getContext());
-    SmallVector<OpFoldResult> shape{rewriter.getIndexAttr(extent / granule)};
     llvm::append_range(shape, tensor::getMixedSizes(rewriter, whole->getLoc(),
                                                     spec.outputs[o]));
     spec.outputs[o] = tensor::EmptyOp::create(
@@ -211,11 +271,23 @@ bool PartitionReductionsPass::partition(RewriterBase &rewriter,
       continue;
     }
     rewriter.setInsertionPointAfter(result);
-    replaceReaders(rewriter, old, result->getResult(o), whole.getCombiner(o));
+    Value partials = result->getResult(o);
+    if (counting.size() > 1) {
+      // Readers number the granules by one dim.
+      SmallVector<ReassociationIndices> groups(1);
+      for (unsigned i = 0; i < counting.size(); ++i)
+        groups[0].push_back(i);
+      int64_t rank = cast<RankedTensorType>(partials.getType()).getRank();
+      for (int64_t d = counting.size(); d < rank; ++d)
+        groups.push_back({d});
+      partials = tensor::CollapseShapeOp::create(rewriter, result->getLoc(),
+                                                 partials, groups);
+    }
+    replaceReaders(rewriter, old, partials, whole.getCombiner(o));
     ++numPartitioned;
   }
   rewriter.eraseOp(whole);
-  return true;
+  return result;
 }
 
 void PartitionReductionsPass::replaceReaders(RewriterBase &rewriter, Value sum,
@@ -252,6 +324,7 @@ void PartitionReductionsPass::replaceReaders(RewriterBase &rewriter, Value sum,
   }
   if (sum.use_empty())
     return;
+  rewriter.setInsertionPointAfterValue(partials);
   Value finished =
       createFinisher(rewriter, sum.getLoc(), partials, combiner);
   rewriter.replaceAllUsesWith(sum, finished);

@@ -70,6 +70,8 @@ enum class JoinKind {
 struct JoinPlan {
   JoinKind kind = JoinKind::Merge;
   TileOpInterface producer;
+  /// Siblings: the one that is taken in.
+  TileOpInterface consumer;
   /// The view of the producer's result that stands in the way, if any.
   Operation *view = nullptr;
   /// Merge: consumer dim -> producer dim, -1 if the consumer's alone.
@@ -87,8 +89,8 @@ struct JoinPlan {
 LogicalResult planJoin(TileOpInterface consumer, unsigned input,
                        JoinPlan &plan, Refusal &refusal);
 
-/// Plans the merge of two maps that load one value at every point of their
-/// spaces and do not depend on each other; `first` stands before `second`.
+/// Plans the merge of two maps, or of a gemm and a map, that load one value at
+/// every point of their spaces and do not depend on each other.
 LogicalResult planSiblings(TileOpInterface first, TileOpInterface second,
                            JoinPlan &plan);
 

@@ -175,8 +175,9 @@ def FormTileOpsPass : InterfacePass<"coda-form-tile-ops", "FunctionOpInterface">
     Contractions with one parallel dim per factor and no batch become
     `coda.gemm` with a region that yields the accumulator; semantic ops become
     maps; elementwise ops, sums and transposes that read, through views, a
-    result of a tile op become maps too. Anything else stays linalg, with the
-    reason as a remark where it reads a tile op.
+    result of a tile op become maps too; with `all`, whatever they read.
+    Anything else stays linalg, with the reason as a remark where it reads a tile
+    op.
 
     Unless `numerics=strict`, scalar arithmetic on 16-bit floats is done in f32
     and rounded once per stored value, and sums in 16 bit are sums in f32.
@@ -199,7 +200,9 @@ def FormTileOpsPass : InterfacePass<"coda-form-tile-ops", "FunctionOpInterface">
     Option<"numerics", "numerics", "::mlir::coda::Numerics",
            "::mlir::coda::Numerics::Relaxed",
            "strict: keep every rounding",
-           [{::mlir::coda::getNumericsValues()}]>
+           [{::mlir::coda::getNumericsValues()}]>,
+    Option<"all", "all", "bool", "false",
+           "Make maps of all elementwise ops and sums of floats">
   ];
   let statistics = [
     Statistic<"numGemms", "num-gemms", "gemms formed">,
@@ -216,7 +219,8 @@ def FusePass : InterfacePass<"coda-fuse", "FunctionOpInterface"> {
     Small maps over fewer dims (a row's rsqrt) are copied into their readers. A
     reshape between the two becomes a finer iteration space; a slice of a gemm's
     result becomes a gemm of a slice of the weight. Maps that join no producer
-    but load one value are merged with each other. Gemms are never recomputed.
+    but load one value are merged with each other, or with a gemm that loads it.
+    Gemms are never recomputed.
 
     What is refused gets a remark with a reason of the closed list.
 
@@ -246,11 +250,81 @@ def FusePass : InterfacePass<"coda-fuse", "FunctionOpInterface"> {
   ];
 }
 
+def AutodiffPass : Pass<"coda-autodiff", "ModuleOp"> {
+  let summary = "Derive the backward of a function";
+  let description = [{
+    NON-NUMERIC-PRESERVING unless `strict` is set: the backward reads values of
+    the forward as they are stored, that is, rounded.
+
+    Adds `@F_fwd`, which returns the results of `@F` and then what is saved, and
+    `@F_bwd`: from arguments of `@F` that it needs, saved values, and one
+    cotangent per float result to one gradient per float argument. The
+    attribute `coda.gradient` of the latter has the order: numbers of arguments,
+    of results of `@F_fwd`, of results and of arguments of `@F`. `@F` stays.
+
+    Reverse mode op by op, no fusion: the adjoint of a gemm is one map, the
+    adjoint of its region, and one gemm per factor; views and slices have theirs;
+    what else stands on the way from an argument to a result is refused by name,
+    as is a scalar op without `DifferentiableOpInterface`. See
+    `docs/autodiff.md`.
+
+    Options: `func`, the function; `save`, which values of the forward the
+    backward gets (`min`: the fewest bytes; `stored`: what is stored anyway;
+    `all`: whatever it reads); `constants`, numbers of arguments without
+    gradient; `grad-dtype`, the type of gradients that are sums over rows, of
+    weights that is; `residual-grad`, the type in which cotangents of
+    intermediate values are stored; `accumulate`: gradients of weights are added
+    to values that the backward gets as its last arguments.
+
+    ```mlir
+    func.func @main(%x: tensor<8x4xf32>, %w: tensor<2x4xf32>) -> tensor<8x2xf32> {
+      %y = coda.gemm acc(%x[m, k] * %w[n, k]) outs(%o[m, n]) {^bb0(%a: f32): coda.yield %a}
+      return %y
+    }
+    ```
+    ==>
+    ```mlir
+    func.func @main_bwd(%x, %w, %dy) -> (tensor<8x4xf32>, tensor<2x4xf32>) {
+      %da = coda.map ins(%dy[m, n]) outs(%o[m, n]) {^bb0(%g: f32): coda.yield %g}
+      %dx = coda.gemm acc(%da[m, k] * %w[k, n]) outs(%x0[m, n]) {...}
+      %dw = coda.gemm acc(%da[k, m] * %x[k, n]) outs(%w0[m, n]) {...}
+      return %dx, %dw
+    }
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect", "coda::CodaDialect",
+                           "func::FuncDialect", "linalg::LinalgDialect",
+                           "math::MathDialect", "tensor::TensorDialect"];
+  let options = [
+    Option<"function", "func", "std::string", "\"main\"",
+           "The function to differentiate">,
+    Option<"save", "save", "std::string", "\"min\"",
+           "What the forward saves: min, stored or all">,
+    ListOption<"constants", "constants", "int64_t",
+               "Numbers of arguments that get no gradient">,
+    Option<"gradDtype", "grad-dtype", "std::string", "\"\"",
+           "Type of gradients summed over rows; empty: the argument's">,
+    Option<"residualGrad", "residual-grad", "std::string", "\"\"",
+           "Type of stored cotangents; empty: the value's">,
+    Option<"accumulate", "accumulate", "bool", "false",
+           "Add gradients summed over rows to given ones">,
+    Option<"strict", "strict", "bool", "false",
+           "Take no scale through a rounding">
+  ];
+  let statistics = [
+    Statistic<"numAdjoints", "num-adjoints", "tile ops differentiated">,
+    Statistic<"numSaved", "num-saved", "values that the forward saves">
+  ];
+}
+
 def BundlePass : InterfacePass<"coda-bundle", "FunctionOpInterface"> {
   let summary = "Launch independent gemms of one left factor together";
   let description = [{
-    Gemms of one block that read the same left factor and do not depend on each
-    other become one `coda.bundle`.
+    Gemms of one block that read the same left factor, by the same kinds of
+    dims, and do not depend on each other become one `coda.bundle`. So do those
+    that are left and read the same right factor (gradients of the weights of one
+    activation), and maps of different spaces that one gemm reads the results
+    of (adjoints of the epilogues of such a bundle).
 
     ```mlir
     %q = coda.gemm acc(%h[m, k] * %wq[n, k]) outs(%q0[m, n]) {...}
@@ -277,13 +351,14 @@ def PartitionReductionsPass
   let description = [{
     NON-NUMERIC-PRESERVING: changes the order of summation.
 
-    A fresh reduction over an m or n dim of a tile op, whatever its combiner,
-    becomes one per granule of 128, `tensor<P x M x f32>`: a tile then writes
-    its own and none waits for another. The granule is fixed, so a row's bits
-    depend neither on M nor on the tile. Readers that are tile ops combine the
-    partials as they load them (`add %s[p, m]`). For other readers a map
-    finishes the reduction, and for gemms and maps that load an element more
-    than once beyond `max-partials`.
+    A fresh reduction over the m or the n dims of a tile op, whatever its
+    combiner, becomes one per granule of 128, `tensor<P x M x f32>`: a tile then
+    writes its own and none waits for another. Of several dims that it drops the
+    inner ones make up the granule. The granule is fixed, so a row's bits depend
+    neither on M nor on the tile. Readers that are tile ops combine the partials
+    as they load them (`add %s[p, m]`). For other readers a map finishes the
+    reduction, and for gemms and maps that load an element more than once beyond
+    `max-partials`.
 
     ```mlir
     %s = coda.gemm acc(%a[m, k] * %b[n, k]) outs(fresh add %s0[m] : tensor<8xf32>) {...}

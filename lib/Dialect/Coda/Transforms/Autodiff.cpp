@@ -1,0 +1,962 @@
+//===- Autodiff.cpp - coda-autodiff -------------------------------------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "AutodiffFunction.h"
+
+#include "coda/Dialect/Coda/Transforms/DifferentiableOpInterface.h"
+#include "coda/Dialect/Coda/Transforms/Passes.h"
+
+#include "mlir/Analysis/TopologicalSortUtils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/TypeUtilities.h"
+
+namespace mlir::coda {
+#define GEN_PASS_DEF_AUTODIFFPASS
+#include "coda/Dialect/Coda/Transforms/Passes.h.inc"
+} // namespace mlir::coda
+
+using namespace mlir;
+using namespace mlir::coda;
+
+/// Splices the members of bundles into the block and replaces semantic ops by
+/// the tile ops that they mean.
+static void flatten(func::FuncOp func) {
+  IRRewriter rewriter(func.getContext());
+  SmallVector<Operation *> ops;
+  func.walk([&](Operation *op) {
+    if (isa<BundleOp>(op) ||
+        (isa_and_nonnull<CodaDialect>(op->getDialect()) &&
+         isa<linalg::AggregatedOpInterface>(op) && !isa<TileOpInterface>(op)))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops) {
+    rewriter.setInsertionPoint(op);
+    if (auto bundle = dyn_cast<BundleOp>(op)) {
+      Block &body = bundle.getBody().front();
+      SmallVector<Value> results(body.getTerminator()->getOperands());
+      for (Operation &member :
+           llvm::make_early_inc_range(body.without_terminator()))
+        member.moveBefore(op);
+      rewriter.replaceOp(op, results);
+      continue;
+    }
+    FailureOr<SmallVector<Value>> values =
+        cast<linalg::AggregatedOpInterface>(op).decomposeOperation(rewriter);
+    if (succeeded(values))
+      rewriter.replaceOp(op, *values);
+  }
+}
+
+namespace {
+class AutodiffPass : public coda::impl::AutodiffPassBase<AutodiffPass> {
+public:
+  using AutodiffPassBase::AutodiffPassBase;
+
+  void runOnOperation() override {
+    AutodiffOptions options;
+    func::FuncOp main;
+    if (failed(readOptions(options, main)))
+      return signalPassFailure();
+    FunctionAdjoint adjoint(main, options);
+    flatten(main);
+    if (failed(adjoint.run()))
+      return signalPassFailure();
+    numAdjoints += adjoint.getNumAdjoints();
+    numSaved += adjoint.getNumSaved();
+  }
+
+private:
+  LogicalResult readType(StringRef option, StringRef name, FloatType &type) {
+    MLIRContext *context = &getContext();
+    if (name.empty())
+      return success();
+    if (name == "f32")
+      type = Float32Type::get(context);
+    else if (name == "f16")
+      type = Float16Type::get(context);
+    else if (name == "bf16")
+      type = BFloat16Type::get(context);
+    else if (name == "f64")
+      type = Float64Type::get(context);
+    else
+      return getOperation()->emitError()
+             << option << "=" << name
+             << " is no type of gradients; there are f64, f32, f16 and bf16";
+    return success();
+  }
+
+  LogicalResult readOptions(AutodiffOptions &options, func::FuncOp &main) {
+    ModuleOp module = getOperation();
+    if (save == "min")
+      options.save = SavePolicy::Min;
+    else if (save == "stored")
+      options.save = SavePolicy::Stored;
+    else if (save == "all")
+      options.save = SavePolicy::All;
+    else
+      return module.emitError() << "save=" << save
+                                << " is unknown; there are min, stored and all";
+    if (failed(readType("grad-dtype", gradDtype, options.gradType)) ||
+        failed(readType("residual-grad", residualGrad,
+                        options.residualGradType)))
+      return failure();
+    options.constants.assign(constants.begin(), constants.end());
+    options.accumulate = accumulate;
+    options.strict = strict;
+    main = module.lookupSymbol<func::FuncOp>(function);
+    if (!main)
+      return module.emitError()
+             << "no function '" << function
+             << "' to differentiate; name one with func=";
+    if (main.isDeclaration() || !main.getBody().hasOneBlock())
+      return main.emitError() << "'" << function
+                              << "' has no body of one block; only such a "
+                                 "function is differentiated";
+    for (StringRef suffix : {"_fwd", "_bwd"})
+      if (Operation *other = module.lookupSymbol((function + suffix).str()))
+        return other->emitError()
+               << "'" << function << suffix
+               << "' is the name of a function that coda-autodiff adds; rename "
+                  "this one";
+    for (int64_t number : options.constants)
+      if (number < 0 || number >= main.getNumArguments())
+        return main.emitError() << "constants names argument " << number
+                                << " of " << main.getNumArguments();
+    return success();
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What is active, what is at hand
+//===----------------------------------------------------------------------===//
+
+/// Whether cotangents of `type` exist: a tensor of floats.
+static bool isDifferentiable(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && getCotangentType(tensor.getElementType());
+}
+
+void FunctionAdjoint::findActive() {
+  for (BlockArgument argument : main.getArguments())
+    if (isDifferentiable(argument.getType()) &&
+        !llvm::is_contained(options.constants, argument.getArgNumber()))
+      active.insert(argument);
+  for (Operation &op : main.getBody().front().without_terminator()) {
+    // A destination is not read; what a sum starts from is.
+    auto isRead = [&](OpOperand &operand) {
+      if (auto tile = dyn_cast<TileOpInterface>(op)) {
+        unsigned first = op.getNumOperands() - tile.getOutputs().size();
+        unsigned i = operand.getOperandNumber();
+        return i < first || (tile.getCombiner(i - first) &&
+                             !tile.getFresh()[i - first]);
+      }
+      return !isa<tensor::DimOp>(op);
+    };
+    bool reads = llvm::any_of(op.getOpOperands(), [&](OpOperand &operand) {
+      return isActive(operand.get()) && isRead(operand);
+    });
+    // What a nested region captures is read, too; it is refused, not missed.
+    op.walk([&](Operation *inner) {
+      if (inner != &op)
+        for (Value operand : inner->getOperands())
+          reads |= isActive(operand);
+    });
+    if (reads)
+      for (Value result : op.getResults())
+        if (isDifferentiable(result.getType()) ||
+            getCotangentType(result.getType()))
+          active.insert(result);
+  }
+}
+
+Value FunctionAdjoint::createPlaceholder(Type type) {
+  return UnrealizedConversionCastOp::create(builder, main.getLoc(), type,
+                                            ValueRange())
+      .getResult(0);
+}
+
+void FunctionAdjoint::resolve(Value value, Value tensor) {
+  auto it = requests.find(value);
+  if (it != requests.end()) {
+    resolved.push_back({it->second, tensor});
+    requests.erase(it);
+  }
+  primals[value] = tensor;
+}
+
+Value FunctionAdjoint::getPrimal(Value value) {
+  if (Value known = primals.lookup(value))
+    return known;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    Value placeholder = createPlaceholder(argument.getType());
+    neededArguments[argument.getArgNumber()] = placeholder;
+    return primals[value] = placeholder;
+  }
+  Operation *def = value.getDefiningOp();
+  if (isa<TileOpInterface>(def)) {
+    Value &placeholder = requests[value];
+    if (!placeholder)
+      placeholder = createPlaceholder(value.getType());
+    return placeholder;
+  }
+  // Anything else is cheap or does not depend on what is differentiated: it is
+  // computed again.
+  IRMapping mapping;
+  SetVector<Value> operands;
+  def->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (operand.getParentBlock() == def->getBlock())
+        operands.insert(operand);
+  });
+  for (Value operand : operands)
+    mapping.map(operand, getPrimal(operand));
+  Operation *copy = builder.clone(*def, mapping);
+  for (auto [from, to] : llvm::zip_equal(def->getResults(), copy->getResults()))
+    primals[from] = to;
+  return primals.lookup(value);
+}
+
+int FunctionAdjoint::findResult(Value value,
+                                SmallVectorImpl<Operation *> &views) const {
+  for (OpOperand &operand :
+       main.getBody().front().getTerminator()->getOpOperands()) {
+    views.clear();
+    Value v = operand.get();
+    while (v != value) {
+      Operation *def = v.getDefiningOp();
+      if (!isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(def))
+        break;
+      auto source = cast<RankedTensorType>(def->getOperand(0).getType());
+      if (!source.hasStaticShape() ||
+          !cast<RankedTensorType>(v.getType()).hasStaticShape())
+        break;
+      views.push_back(def);
+      v = def->getOperand(0);
+    }
+    if (v == value)
+      return operand.getOperandNumber();
+  }
+  return -1;
+}
+
+const FunctionAdjoint::Saved *
+FunctionAdjoint::findSaved(Value inRegion) const {
+  for (const Saved &entry : saved)
+    if (entry.inRegion && entry.inRegion == inRegion)
+      return &entry;
+  return nullptr;
+}
+
+void FunctionAdjoint::saveResult(OpResult result) {
+  if (primals.contains(result))
+    return;
+  SmallVector<Operation *> views;
+  int number = findResult(result, views);
+  if (number < 0) {
+    Saved entry;
+    entry.value = result;
+    entry.placeholder = createPlaceholder(result.getType());
+    saved.push_back(entry);
+    return resolve(result, entry.placeholder);
+  }
+  // The forward returns it anyway; back from what it returns to the value.
+  Value &argument = resultsUsed[number];
+  if (!argument)
+    argument = createPlaceholder(main.getFunctionType().getResult(number));
+  Value value = argument;
+  for (Operation *view : views) {
+    if (auto expand = dyn_cast<tensor::ExpandShapeOp>(view))
+      value = tensor::CollapseShapeOp::create(builder, view->getLoc(),
+                                              expand.getSrcType(), value,
+                                              expand.getReassociationIndices());
+    else
+      value = tensor::ExpandShapeOp::create(
+          builder, view->getLoc(),
+          cast<tensor::CollapseShapeOp>(view).getSrcType(), value,
+          cast<tensor::CollapseShapeOp>(view).getReassociationIndices());
+  }
+  resolve(result, value);
+}
+
+//===----------------------------------------------------------------------===//
+// Sums of cotangents
+//===----------------------------------------------------------------------===//
+
+Type FunctionAdjoint::getStoredCotangentType(Value value) const {
+  if (options.residualGradType && !isa<BlockArgument>(value))
+    return options.residualGradType;
+  return getElementTypeOrSelf(value);
+}
+
+void FunctionAdjoint::addCotangent(Value value, Cotangent cotangent) {
+  if (isActive(value))
+    cotangents[value].push_back(cotangent);
+}
+
+void FunctionAdjoint::addFull(Value value, Value tensor, bool isSum) {
+  int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
+  addCotangent(value, {tensor, llvm::to_vector(llvm::seq<int64_t>(0, rank)),
+                       isSum});
+}
+
+Value FunctionAdjoint::createZero(Location loc, RankedTensorType type,
+                                  Value like) {
+  SmallVector<OpFoldResult> sizes;
+  for (auto [d, extent] : llvm::enumerate(type.getShape()))
+    sizes.push_back(ShapedType::isDynamic(extent)
+                        ? tensor::getMixedSize(builder, loc, getPrimal(like), d)
+                        : OpFoldResult(builder.getIndexAttr(extent)));
+  Value empty =
+      tensor::EmptyOp::create(builder, loc, sizes, type.getElementType());
+  Value zero = arith::ConstantOp::create(
+      builder, loc, builder.getZeroAttr(type.getElementType()));
+  return linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
+}
+
+/// A map with the identity as map of its one output, of type `type`; its body
+/// is empty. `rank` dims: rows, the last one columns.
+static TileOpInterface
+createElementwise(OpBuilder &b, Location loc, RankedTensorType type,
+                  ArrayRef<OpFoldResult> sizes, ArrayRef<Value> inputs,
+                  ArrayRef<AffineMap> maps) {
+  unsigned rank = type.getRank();
+  TileOpSpec spec;
+  spec.dims[static_cast<unsigned>(DimKind::m)] = rank > 1 ? rank - 1 : rank;
+  spec.dims[static_cast<unsigned>(DimKind::n)] = rank > 1 ? 1 : 0;
+  spec.inputs.assign(inputs.begin(), inputs.end());
+  spec.maps.assign(maps.begin(), maps.end());
+  spec.maps.push_back(b.getMultiDimIdentityMap(rank));
+  spec.loadCombiners.assign(inputs.size(), b.getUnitAttr());
+  spec.outputs = {
+      tensor::EmptyOp::create(b, loc, sizes, type.getElementType())};
+  spec.combiners = {b.getUnitAttr()};
+  spec.fresh = {false};
+  return createTileOp(b, loc, spec);
+}
+
+/// `value` in the float type `type`.
+static Value convertFloat(OpBuilder &b, Location loc, Value value, Type type) {
+  unsigned from = value.getType().getIntOrFloatBitWidth();
+  unsigned to = type.getIntOrFloatBitWidth();
+  if (value.getType() == type)
+    return value;
+  if (from < to)
+    return arith::ExtFOp::create(b, loc, type, value);
+  if (from > to)
+    return arith::TruncFOp::create(b, loc, type, value);
+  // f16 and bf16.
+  Value wide = arith::ExtFOp::create(b, loc, b.getF32Type(), value);
+  return arith::TruncFOp::create(b, loc, type, wide);
+}
+
+Value FunctionAdjoint::sum(Location loc, RankedTensorType type,
+                           ArrayRef<Cotangent> parts) {
+  unsigned rank = type.getRank();
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  SmallVector<OpFoldResult> sizes(rank);
+  for (const Cotangent &part : parts) {
+    SmallVector<AffineExpr> exprs;
+    for (auto [r, d] : llvm::enumerate(part.dims)) {
+      exprs.push_back(builder.getAffineDimExpr(d));
+      sizes[d] = tensor::getMixedSize(builder, loc, part.tensor, r);
+    }
+    inputs.push_back(part.tensor);
+    maps.push_back(AffineMap::get(rank, 0, exprs, builder.getContext()));
+  }
+  for (auto [d, extent] : llvm::enumerate(type.getShape()))
+    if (!ShapedType::isDynamic(extent))
+      sizes[d] = builder.getIndexAttr(extent);
+  TileOpInterface map =
+      createElementwise(builder, loc, type, sizes, inputs, maps);
+  OpBuilder b = OpBuilder::atBlockEnd(&map.getBody().front());
+  FloatType compute = getCotangentType(type.getElementType());
+  Value total;
+  for (BlockArgument argument : map.getBody().getArguments()) {
+    Value term = convertFloat(b, loc, argument, compute);
+    total = total ? arith::AddFOp::create(b, loc, total, term).getResult()
+                  : term;
+  }
+  YieldOp::create(b, loc,
+                  ValueRange{convertFloat(b, loc, total,
+                                          type.getElementType())});
+  return map->getResult(0);
+}
+
+Value FunctionAdjoint::buildOuterProduct(Value target, const Product &product,
+                                         Type type) {
+  auto targetType = cast<RankedTensorType>(target.getType());
+  Location loc = target.getLoc();
+  unsigned rank = targetType.getRank();
+  SmallVector<AffineExpr> toTarget(product.targetMap.getNumDims(),
+                                   builder.getAffineConstantExpr(0));
+  for (auto [r, e] : llvm::enumerate(product.targetMap.getResults()))
+    toTarget[cast<AffineDimExpr>(e).getPosition()] =
+        builder.getAffineDimExpr(r);
+  SmallVector<AffineMap> maps;
+  SmallVector<OpFoldResult> sizes(rank);
+  for (auto [value, map] :
+       {std::pair(product.dacc, product.daccMap),
+        std::pair(product.other, product.otherMap)}) {
+    maps.push_back(map.replaceDimsAndSymbols(toTarget, {}, rank, 0));
+    for (auto [r, e] : llvm::enumerate(maps.back().getResults()))
+      sizes[cast<AffineDimExpr>(e).getPosition()] =
+          tensor::getMixedSize(builder, loc, value, r);
+  }
+  TileOpInterface map = createElementwise(
+      builder, loc, targetType.clone(type), sizes,
+      {product.dacc, product.other}, maps);
+  OpBuilder b = OpBuilder::atBlockEnd(&map.getBody().front());
+  FloatType compute = getCotangentType(getElementTypeOrSelf(product.dacc));
+  Value value = arith::MulFOp::create(
+      b, loc, convertFloat(b, loc, map.getBody().getArgument(0), compute),
+      convertFloat(b, loc, map.getBody().getArgument(1), compute));
+  YieldOp::create(b, loc, ValueRange{convertFloat(b, loc, value, type)});
+  return map->getResult(0);
+}
+
+Value FunctionAdjoint::buildProducts(Value target, ArrayRef<Product> products,
+                                     Type type) {
+  auto targetType = cast<RankedTensorType>(target.getType());
+  Location loc = target.getLoc();
+  unsigned rank = targetType.getRank();
+  // Dims: those of the target by kind, then the contracted ones of each product.
+  TileOpSpec spec;
+  SmallVector<unsigned> position(rank);
+  unsigned next = 0;
+  for (DimKind kind : {DimKind::b, DimKind::m, DimKind::n})
+    for (auto [r, k] : llvm::enumerate(products.front().kinds))
+      if (k == kind) {
+        position[r] = next++;
+        ++spec.dims[static_cast<unsigned>(kind)];
+      }
+  SmallVector<SmallVector<AffineExpr>> newDims;
+  for (const Product &product : products) {
+    SmallVector<AffineExpr> &dims = newDims.emplace_back();
+    dims.assign(product.targetMap.getNumDims(),
+                builder.getAffineConstantExpr(0));
+    for (auto [r, e] : llvm::enumerate(product.targetMap.getResults()))
+      dims[cast<AffineDimExpr>(e).getPosition()] =
+          builder.getAffineDimExpr(position[r]);
+    for (AffineExpr e : product.daccMap.getResults())
+      if (!product.targetMap.getResultPosition(e)) {
+        dims[cast<AffineDimExpr>(e).getPosition()] =
+            builder.getAffineDimExpr(next++);
+        ++spec.dims[static_cast<unsigned>(DimKind::k)];
+      }
+  }
+  auto translate = [&](AffineMap map, unsigned product) {
+    return map.replaceDimsAndSymbols(newDims[product], {}, next, 0);
+  };
+  SmallVector<OpFoldResult> sizes(rank);
+  auto addFactor = [&](SmallVectorImpl<Value> &factors, bool left) {
+    for (auto [p, product] : llvm::enumerate(products)) {
+      bool isDacc = product.daccIsLeft == left;
+      Value value = isDacc ? product.dacc : product.other;
+      AffineMap map = isDacc ? product.daccMap : product.otherMap;
+      factors.push_back(value);
+      spec.maps.push_back(translate(map, p));
+      for (auto [r, e] : llvm::enumerate(map.getResults()))
+        if (std::optional<unsigned> t = product.targetMap.getResultPosition(e))
+          sizes[*t] = tensor::getMixedSize(builder, loc, value, r);
+    }
+  };
+  addFactor(spec.lhs, true);
+  addFactor(spec.rhs, false);
+  spec.accSizes = {static_cast<int32_t>(products.size())};
+  spec.outputs = {tensor::EmptyOp::create(builder, loc, sizes, type)};
+  spec.combiners = {builder.getUnitAttr()};
+  spec.fresh = {false};
+  SmallVector<AffineExpr> store;
+  for (unsigned r = 0; r < rank; ++r)
+    store.push_back(builder.getAffineDimExpr(position[r]));
+  spec.maps.push_back(AffineMap::get(next, 0, store, builder.getContext()));
+  TileOpInterface gemm = createTileOp(builder, loc, spec);
+  OpBuilder b = OpBuilder::atBlockEnd(&gemm.getBody().front());
+  YieldOp::create(b, loc,
+                  ValueRange{convertFloat(
+                      b, loc, gemm.getBody().getArgument(0), type)});
+  return gemm->getResult(0);
+}
+
+Value FunctionAdjoint::assembleSlices(Value target, ArrayRef<Slice> parts) {
+  auto type = cast<RankedTensorType>(target.getType());
+  Location loc = target.getLoc();
+  auto sliceType = cast<RankedTensorType>(parts.front().tensor.getType());
+  type = type.clone(sliceType.getElementType());
+  int64_t covered = 0;
+  for (const Slice &part : parts)
+    covered += cast<RankedTensorType>(part.tensor.getType()).hasStaticShape()
+                   ? cast<RankedTensorType>(part.tensor.getType())
+                         .getNumElements()
+                   : 0;
+  // Slices that do not meet and cover everything need no zeros below them.
+  bool isWhole = type.hasStaticShape() && covered == type.getNumElements();
+  Value whole =
+      isWhole ? tensor::EmptyOp::create(builder, loc, type.getShape(),
+                                        type.getElementType())
+                    .getResult()
+              : createZero(loc, type, target);
+  for (const Slice &part : parts) {
+    auto getAtHand = [&](ArrayRef<OpFoldResult> values) {
+      SmallVector<OpFoldResult> result;
+      for (OpFoldResult value : values)
+        result.push_back(isa<Value>(value)
+                             ? OpFoldResult(getPrimal(cast<Value>(value)))
+                             : value);
+      return result;
+    };
+    tensor::ExtractSliceOp op = part.op;
+    whole = tensor::InsertSliceOp::create(
+        builder, loc, part.tensor, whole, getAtHand(op.getMixedOffsets()),
+        getAtHand(op.getMixedSizes()), getAtHand(op.getMixedStrides()));
+  }
+  return whole;
+}
+
+/// Whether two slices surely do not meet.
+static bool areDisjoint(tensor::ExtractSliceOp a, tensor::ExtractSliceOp b) {
+  for (int64_t d = 0; d < a.getSourceType().getRank(); ++d) {
+    int64_t aOffset = a.getStaticOffsets()[d], aSize = a.getStaticSizes()[d];
+    int64_t bOffset = b.getStaticOffsets()[d], bSize = b.getStaticSizes()[d];
+    int64_t aStride = a.getStaticStrides()[d], bStride = b.getStaticStrides()[d];
+    if (llvm::any_of(ArrayRef<int64_t>{aOffset, aSize, bOffset, bSize, aStride,
+                                       bStride},
+                     ShapedType::isDynamic))
+      continue;
+    if (aOffset + (aSize - 1) * aStride < bOffset ||
+        bOffset + (bSize - 1) * bStride < aOffset)
+      return true;
+    // Even and odd elements, say.
+    if (aStride == bStride && aStride > 1 &&
+        (aOffset - bOffset) % aStride != 0)
+      return true;
+  }
+  return false;
+}
+
+SmallVector<FunctionAdjoint::Cotangent>
+FunctionAdjoint::takeCotangents(Value value, Type type) {
+  SmallVector<Cotangent> parts = std::move(cotangents[value]);
+  cotangents.erase(value);
+  SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(
+      0, cast<RankedTensorType>(value.getType()).getRank()));
+
+  SmallVector<Slice> pieces = std::move(slices[value]);
+  slices.erase(value);
+  while (!pieces.empty()) {
+    SmallVector<Slice> together, rest;
+    for (Slice &piece : pieces) {
+      bool fits = llvm::all_of(together, [&](const Slice &other) {
+        return areDisjoint(piece.op, other.op) &&
+               getElementTypeOrSelf(piece.tensor) ==
+                   getElementTypeOrSelf(other.tensor);
+      });
+      (fits ? together : rest).push_back(piece);
+    }
+    parts.push_back({assembleSlices(value, together), all, false});
+    pieces = rest;
+  }
+
+  SmallVector<Product> terms = std::move(products[value]);
+  products.erase(value);
+  SmallVector<Product> ordinary;
+  for (const Product &term : terms) {
+    bool contracts = llvm::any_of(term.daccMap.getResults(), [&](AffineExpr e) {
+      return !term.targetMap.getResultPosition(e);
+    });
+    if (contracts)
+      ordinary.push_back(term);
+    else
+      parts.push_back({buildOuterProduct(value, term, type), all, term.isSum});
+  }
+  while (!ordinary.empty()) {
+    SmallVector<Product> together, rest;
+    for (const Product &term : ordinary) {
+      bool fits = together.empty() ||
+                  (together.front().kinds == term.kinds &&
+                   getElementTypeOrSelf(together.front().dacc) ==
+                       getElementTypeOrSelf(term.dacc));
+      (fits ? together : rest).push_back(term);
+    }
+    parts.push_back({buildProducts(value, together, type), all,
+                     together.front().isSum});
+    ordinary = rest;
+  }
+  return parts;
+}
+
+Value FunctionAdjoint::takeWhole(Value value) {
+  Type element = getStoredCotangentType(value);
+  SmallVector<Cotangent> parts = takeCotangents(value, element);
+  if (parts.empty())
+    return {};
+  auto type = cast<RankedTensorType>(value.getType()).clone(element);
+  if (parts.size() == 1 &&
+      static_cast<int64_t>(parts.front().dims.size()) == type.getRank())
+    return parts.front().tensor;
+  return sum(value.getLoc(), type, parts);
+}
+
+Value FunctionAdjoint::getGradient(BlockArgument argument) {
+  auto type = cast<RankedTensorType>(argument.getType());
+  bool isSum = !cotangents[argument].empty() || !products[argument].empty();
+  for (const Cotangent &part : cotangents[argument])
+    isSum &= part.isSum;
+  for (const Product &term : products[argument])
+    isSum &= term.isSum;
+  isSum &= slices[argument].empty();
+  if (options.gradType && isSum)
+    type = type.clone(options.gradType);
+  SmallVector<Cotangent> parts =
+      takeCotangents(argument, type.getElementType());
+  Location loc = argument.getLoc();
+  if (options.accumulate && isSum) {
+    Value given = createPlaceholder(type);
+    accumulators.push_back({argument.getArgNumber(), given});
+    parts.push_back(
+        {given, llvm::to_vector(llvm::seq<int64_t>(0, type.getRank())), true});
+  }
+  if (parts.empty())
+    return createZero(loc, type, argument);
+  if (parts.size() == 1 &&
+      static_cast<int64_t>(parts.front().dims.size()) == type.getRank() &&
+      getElementTypeOrSelf(parts.front().tensor) == type.getElementType())
+    return parts.front().tensor;
+  return sum(loc, type, parts);
+}
+
+//===----------------------------------------------------------------------===//
+// Ops of tensors
+//===----------------------------------------------------------------------===//
+
+LogicalResult FunctionAdjoint::visitStructural(Operation *op) {
+  Location loc = op->getLoc();
+  // Broadcast parts go through a reshape as whole tensors only.
+  Value whole = takeWhole(op->getResult(0));
+  if (!whole)
+    return success();
+  auto getType = [&](Value like) {
+    return cast<RankedTensorType>(like.getType())
+        .clone(getElementTypeOrSelf(whole));
+  };
+  auto getAtHand = [&](ArrayRef<OpFoldResult> values) {
+    SmallVector<OpFoldResult> result;
+    for (OpFoldResult value : values)
+      result.push_back(isa<Value>(value)
+                           ? OpFoldResult(getPrimal(cast<Value>(value)))
+                           : value);
+    return result;
+  };
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
+    addFull(expand.getSrc(),
+            tensor::CollapseShapeOp::create(builder, loc,
+                                            getType(expand.getSrc()), whole,
+                                            expand.getReassociationIndices()));
+    return success();
+  }
+  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
+    RankedTensorType type = getType(collapse.getSrc());
+    SmallVector<OpFoldResult> sizes;
+    for (auto [d, extent] : llvm::enumerate(type.getShape()))
+      sizes.push_back(ShapedType::isDynamic(extent)
+                          ? tensor::getMixedSize(
+                                builder, loc, getPrimal(collapse.getSrc()), d)
+                          : OpFoldResult(builder.getIndexAttr(extent)));
+    addFull(collapse.getSrc(),
+            tensor::ExpandShapeOp::create(builder, loc, type, whole,
+                                          collapse.getReassociationIndices(),
+                                          sizes));
+    return success();
+  }
+  if (auto cast = dyn_cast<tensor::CastOp>(op)) {
+    if (!isa<RankedTensorType>(cast.getSource().getType()))
+      return failure();
+    addFull(cast.getSource(),
+            tensor::CastOp::create(builder, loc, getType(cast.getSource()),
+                                   whole));
+    return success();
+  }
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+    if (isActive(slice.getSource()))
+      slices[slice.getSource()].push_back({whole, slice});
+    return success();
+  }
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
+    SmallVector<OpFoldResult> offsets = getAtHand(insert.getMixedOffsets());
+    SmallVector<OpFoldResult> sizes = getAtHand(insert.getMixedSizes());
+    SmallVector<OpFoldResult> strides = getAtHand(insert.getMixedStrides());
+    if (isActive(insert.getSource()))
+      addFull(insert.getSource(),
+              tensor::ExtractSliceOp::create(builder, loc,
+                                             getType(insert.getSource()), whole,
+                                             offsets, sizes, strides));
+    if (isActive(insert.getDest()))
+      addFull(insert.getDest(),
+              tensor::InsertSliceOp::create(
+                  builder, loc,
+                  createZero(loc, getType(insert.getSource()),
+                             insert.getSource()),
+                  whole, offsets, sizes, strides));
+    return success();
+  }
+  if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {
+    RankedTensorType type = getType(concat.getResult());
+    int64_t offset = 0;
+    for (Value input : concat.getInputs()) {
+      RankedTensorType inputType = getType(input);
+      if (!inputType.hasStaticShape())
+        return failure();
+      SmallVector<OpFoldResult> offsets(type.getRank(),
+                                        builder.getIndexAttr(0));
+      SmallVector<OpFoldResult> strides(type.getRank(),
+                                        builder.getIndexAttr(1));
+      SmallVector<OpFoldResult> sizes;
+      for (int64_t extent : inputType.getShape())
+        sizes.push_back(builder.getIndexAttr(extent));
+      offsets[concat.getDim()] = builder.getIndexAttr(offset);
+      offset += inputType.getDimSize(concat.getDim());
+      if (isActive(input))
+        addFull(input, tensor::ExtractSliceOp::create(
+                           builder, loc, inputType, whole, offsets, sizes,
+                           strides));
+    }
+    return success();
+  }
+  return failure();
+}
+
+LogicalResult FunctionAdjoint::visit(Operation *op) {
+  if (auto tile = dyn_cast<TileOpInterface>(op))
+    return visitTileOp(tile);
+  bool reached = llvm::any_of(op->getResults(), [&](Value result) {
+    return isActive(result) &&
+           (cotangents.contains(result) || products.contains(result) ||
+            slices.contains(result));
+  });
+  if (!reached)
+    return success();
+  if (op->getNumResults() == 1 &&
+      isDifferentiable(op->getResult(0).getType()) &&
+      succeeded(visitStructural(op)))
+    return success();
+  return op->emitError()
+         << "'" << op->getName().getStringRef()
+         << "' is on the way from an argument to a result and has no adjoint; "
+            "split the function there, or keep its gradient from passing here";
+}
+
+//===----------------------------------------------------------------------===//
+// The two functions
+//===----------------------------------------------------------------------===//
+
+LogicalResult FunctionAdjoint::run() {
+  Block &body = main.getBody().front();
+  Location loc = main.getLoc();
+  findActive();
+  OpBuilder outside(main.getContext());
+  outside.setInsertionPointAfter(main);
+  backward = func::FuncOp::create(outside, loc, (main.getName() + "_bwd").str(),
+                                  outside.getFunctionType({}, {}));
+  backward.setVisibility(main.getVisibility());
+  Block *block = backward.addEntryBlock();
+  builder.setInsertionPointToEnd(block);
+
+  for (OpOperand &result : body.getTerminator()->getOpOperands()) {
+    Type type = result.get().getType();
+    if (!isDifferentiable(type)) {
+      if (isActive(result.get()))
+        return main.emitError()
+               << "result " << result.getOperandNumber()
+               << " is a float that is no tensor; return a 0-d tensor";
+      continue;
+    }
+    Value cotangent = createPlaceholder(type);
+    outputCotangents.push_back({result.getOperandNumber(), cotangent});
+    addFull(result.get(), cotangent);
+  }
+  for (Operation &op : llvm::reverse(body.without_terminator()))
+    if (failed(visit(&op)))
+      return failure();
+  return finish();
+}
+
+/// `op` with more outputs: `values` of its region, each stored through a map
+/// over its domain in an element type. Replaces `op` and returns the new results.
+static SmallVector<Value>
+addOutputs(RewriterBase &rewriter, TileOpInterface op, ArrayRef<Value> values,
+           ArrayRef<AffineMap> maps, ArrayRef<Type> types) {
+  Location loc = op->getLoc();
+  rewriter.setInsertionPoint(op);
+  TileOpSpec spec(op);
+  for (auto [map, type] : llvm::zip_equal(maps, types)) {
+    SmallVector<OpFoldResult> sizes;
+    for (AffineExpr e : map.getResults())
+      for (unsigned i = 0; i < op->getNumOperands(); ++i)
+        if (std::optional<unsigned> r = op.getMap(i).getResultPosition(e)) {
+          sizes.push_back(
+              tensor::getMixedSize(rewriter, loc, op->getOperand(i), *r));
+          break;
+        }
+    spec.outputs.push_back(tensor::EmptyOp::create(rewriter, loc, sizes, type));
+    spec.maps.push_back(map);
+    spec.combiners.push_back(rewriter.getUnitAttr());
+    spec.fresh.push_back(false);
+  }
+  TileOpInterface result = createTileOp(rewriter, loc, spec);
+  result->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  IRMapping mapping;
+  mapping.map(op.getBody().getArguments(), result.getBody().getArguments());
+  rewriter.setInsertionPointToEnd(&result.getBody().front());
+  Block &body = op.getBody().front();
+  for (Operation &inner : body.without_terminator())
+    rewriter.clone(inner, mapping);
+  SmallVector<Value> yielded;
+  for (Value value : body.getTerminator()->getOperands())
+    yielded.push_back(mapping.lookupOrDefault(value));
+  for (auto [value, type] : llvm::zip_equal(values, types))
+    yielded.push_back(convertFloat(rewriter, loc,
+                                   mapping.lookupOrDefault(value), type));
+  YieldOp::create(rewriter, loc, yielded);
+  unsigned old = op->getNumResults();
+  rewriter.replaceOp(op, result->getResults().take_front(old));
+  return llvm::to_vector_of<Value>(result->getResults().drop_front(old));
+}
+
+LogicalResult FunctionAdjoint::finish() {
+  Location loc = main.getLoc();
+  MLIRContext *context = main.getContext();
+  SmallVector<Value> gradients;
+  SmallVector<int64_t> gradientOf;
+  for (BlockArgument argument : main.getArguments())
+    if (isActive(argument)) {
+      gradients.push_back(getGradient(argument));
+      gradientOf.push_back(argument.getArgNumber());
+    }
+  func::ReturnOp::create(builder, loc, gradients);
+
+  // Arguments: those of the function, what is saved, cotangents.
+  Block &block = backward.getBody().front();
+  SmallVector<int64_t> argumentsOf, savedOf, cotangentsOf, accumulatesOf;
+  auto addArgument = [&](Value placeholder) {
+    resolved.push_back(
+        {placeholder, block.addArgument(placeholder.getType(), loc)});
+  };
+  auto takeSorted = [](auto &map) {
+    SmallVector<std::pair<unsigned, Value>> entries(map.begin(), map.end());
+    llvm::sort(entries,
+               [](auto &a, auto &b) { return a.first < b.first; });
+    return entries;
+  };
+  for (auto &entry : takeSorted(neededArguments)) {
+    auto [number, placeholder] = entry;
+    if (placeholder.use_empty() &&
+        llvm::none_of(resolved, [&, wanted = entry.second](auto &known) {
+          return known.second == wanted;
+        }))
+      continue;
+    argumentsOf.push_back(number);
+    addArgument(placeholder);
+  }
+  for (auto [number, placeholder] : takeSorted(resultsUsed)) {
+    savedOf.push_back(number);
+    addArgument(placeholder);
+  }
+  for (auto [i, entry] : llvm::enumerate(saved)) {
+    savedOf.push_back(main.getNumResults() + i);
+    addArgument(entry.placeholder);
+  }
+  for (auto [number, placeholder] : outputCotangents) {
+    cotangentsOf.push_back(number);
+    addArgument(placeholder);
+  }
+  for (auto [number, placeholder] : accumulators) {
+    accumulatesOf.push_back(number);
+    addArgument(placeholder);
+  }
+  for (auto [placeholder, value] : resolved)
+    placeholder.replaceAllUsesWith(value);
+  for (Operation &op : llvm::make_early_inc_range(block))
+    if (auto cast = dyn_cast<UnrealizedConversionCastOp>(op))
+      if (cast->getNumOperands() == 0)
+        cast.erase();
+  // What was asked for before it was made stands behind its readers.
+  sortTopologically(&block);
+  SmallVector<Type> types;
+  for (Value gradient : block.getTerminator()->getOperands())
+    types.push_back(gradient.getType());
+  backward.setFunctionType(
+      FunctionType::get(context, block.getArgumentTypes(), types));
+
+  // The forward: the function with more results.
+  IRRewriter rewriter(context);
+  rewriter.setInsertionPointAfter(main);
+  forward = cast<func::FuncOp>(rewriter.clone(*main, toForward));
+  forward.setName((main.getName() + "_fwd").str());
+  Block &forwardBlock = forward.getBody().front();
+  // Values of one op's region are added to it together.
+  DenseMap<Operation *, SmallVector<unsigned>> byOp;
+  SmallVector<Operation *> order;
+  for (auto [i, entry] : llvm::enumerate(saved))
+    if (entry.inRegion) {
+      SmallVector<unsigned> &entries = byOp[entry.op];
+      if (entries.empty())
+        order.push_back(entry.op);
+      entries.push_back(i);
+    }
+  SmallVector<Value> savedValues(saved.size());
+  for (Operation *op : order) {
+    SmallVector<Value> values;
+    SmallVector<AffineMap> maps;
+    SmallVector<Type> elementTypes;
+    for (unsigned i : byOp[op]) {
+      values.push_back(toForward.lookup(saved[i].inRegion));
+      maps.push_back(saved[i].map);
+      elementTypes.push_back(saved[i].elementType);
+    }
+    auto copy = cast<TileOpInterface>(
+        toForward.lookup(op->getResult(0)).getDefiningOp());
+    SmallVector<Value> more =
+        addOutputs(rewriter, copy, values, maps, elementTypes);
+    Operation *replacement = more.front().getDefiningOp();
+    for (auto [number, old] : llvm::enumerate(op->getResults()))
+      toForward.map(old, replacement->getResult(number));
+    for (auto [i, value] : llvm::zip_equal(byOp[op], more))
+      savedValues[i] = value;
+  }
+  SmallVector<Value> allResults(forwardBlock.getTerminator()->getOperands());
+  for (auto [i, entry] : llvm::enumerate(saved))
+    allResults.push_back(entry.inRegion ? savedValues[i]
+                                        : toForward.lookup(entry.value));
+  forwardBlock.getTerminator()->setOperands(allResults);
+  SmallVector<Type> resultTypes;
+  for (Value value : allResults)
+    resultTypes.push_back(value.getType());
+  forward.setFunctionType(FunctionType::get(
+      context, forward.getFunctionType().getInputs(), resultTypes));
+
+  // Who gets what, for callers: numbers of arguments and results.
+  auto numbers = [&](ArrayRef<int64_t> values) {
+    return DenseI64ArrayAttr::get(context, values);
+  };
+  backward->setAttr(
+      "coda.gradient",
+      DictionaryAttr::get(
+          context,
+          {rewriter.getNamedAttr("of", FlatSymbolRefAttr::get(main)),
+           rewriter.getNamedAttr("forward", FlatSymbolRefAttr::get(forward)),
+           rewriter.getNamedAttr("arguments", numbers(argumentsOf)),
+           rewriter.getNamedAttr("saved", numbers(savedOf)),
+           rewriter.getNamedAttr("cotangents", numbers(cotangentsOf)),
+           rewriter.getNamedAttr("accumulated", numbers(accumulatesOf)),
+           rewriter.getNamedAttr("gradients", numbers(gradientOf))}));
+  return success();
+}

@@ -1,0 +1,52 @@
+//===- Autodiff.cpp - coda-autodiff-pipeline ----------------------------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Common.h"
+
+#include "coda/Dialect/Coda/Transforms/Passes.h"
+#include "coda/Pipelines/AutodiffPipeline.h"
+#include "coda/Pipelines/FusePipeline.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+using namespace mlir::coda;
+
+void coda::buildAutodiffPipeline(OpPassManager &pm,
+                                 const AutodiffPipelineOptions &options) {
+  FusePipelineOptions fuse;
+  fuse.strict = options.strict;
+  fuse.allowF16Range = options.allowF16Range;
+  addFormation(pm, fuse, /*all=*/true);
+  addFusion(pm, fuse);
+  // A row's partial sums are saved as they are: a sum of them would be a launch.
+  if (!options.strict)
+    pm.addNestedPass<func::FuncOp>(createPartitionReductionsPass());
+  addCleanup(pm);
+  AutodiffPassOptions autodiff;
+  autodiff.function = options.function;
+  autodiff.save = options.save;
+  autodiff.constants.assign(options.constants.begin(), options.constants.end());
+  autodiff.gradDtype = options.gradDtype;
+  autodiff.residualGrad = options.residualGrad;
+  autodiff.accumulate = options.accumulate;
+  autodiff.strict = options.strict;
+  pm.addPass(createAutodiffPass(autodiff));
+  addCleanup(pm);
+  addFusion(pm, fuse);
+  addLaunches(pm, fuse);
+}
+
+void coda::registerAutodiffPipeline() {
+  PassPipelineRegistration<AutodiffPipelineOptions>(
+      "coda-autodiff-pipeline",
+      "From linalg on tensors to kernels of a function, its forward and its "
+      "backward",
+      buildAutodiffPipeline);
+}
