@@ -12,6 +12,7 @@
 
 #include "coda/Conversion/CodaToNVGPU/Passes.h"
 #include "coda/Dialect/Coda/Transforms/Passes.h"
+#include "coda/Pipelines/AutodiffPipeline.h"
 #include "coda/Pipelines/CPUPipelines.h"
 #include "coda/Pipelines/FusePipeline.h"
 #include "coda/Pipelines/GPUPipelines.h"
@@ -162,6 +163,7 @@ private:
 
   LogicalResult checkOptions();
   LogicalResult fuse();
+  LogicalResult differentiate();
   LogicalResult writeReport(StringRef inputPath);
   LogicalResult compileForCPU(StringRef outputPath);
   LogicalResult compileForGPU(StringRef outputPath);
@@ -245,6 +247,25 @@ LogicalResult Compilation::fuse() {
         pm.addPass(createSymbolDCEPass());
       },
       "fusing");
+}
+
+LogicalResult Compilation::differentiate() {
+  context.disableMultithreading();
+  AutodiffPipelineOptions pipeline;
+  pipeline.function = options.entry;
+  pipeline.save = options.save;
+  pipeline.constants.assign(options.gradConstants.begin(),
+                            options.gradConstants.end());
+  pipeline.gradDtype = options.gradDtype;
+  pipeline.residualGrad = options.residualGrad;
+  pipeline.accumulate = options.accumulate;
+  pipeline.joint = true;
+  pipeline.fuse = options.fuse && !options.reference;
+  pipeline.numerics = options.numerics;
+  pipeline.allowF16Range = options.allowF16Range;
+  return runPasses(
+      [&](OpPassManager &pm) { buildAutodiffPipeline(pm, pipeline); },
+      "differentiating");
 }
 
 LogicalResult Compilation::writeReport(StringRef inputPath) {
@@ -429,8 +450,12 @@ LogicalResult Compilation::run(StringRef inputPath, StringRef outputPath) {
   module = parseSourceFile<ModuleOp>(sources, &context);
   if (!module)
     return fail("'" + llvm::Twine(inputPath) + "' is not a module of MLIR");
-  if (options.fuse && !options.reference && failed(fuse()))
+  if (options.grad) {
+    if (failed(differentiate()))
+      return failure();
+  } else if (options.fuse && !options.reference && failed(fuse())) {
     return failure();
+  }
   report.addFused(*module);
   LogicalResult result = options.emit == EmitStage::Fused
                              ? writeModule(outputPath)

@@ -21,12 +21,13 @@ using namespace mlir::coda;
 void coda::buildAutodiffPipeline(OpPassManager &pm,
                                  const AutodiffPipelineOptions &options) {
   FusePipelineOptions fuse;
-  fuse.strict = options.strict;
+  fuse.numerics = options.numerics;
   fuse.allowF16Range = options.allowF16Range;
   addFormation(pm, fuse, /*all=*/true);
-  addFusion(pm, fuse);
+  if (options.fuse)
+    addFusion(pm, fuse);
   // A row's partial sums are saved as they are: a sum of them would be a launch.
-  if (!options.strict)
+  if (options.fuse && options.numerics != Numerics::Strict)
     pm.addNestedPass<func::FuncOp>(createPartitionReductionsPass());
   addCleanup(pm);
   AutodiffPassOptions autodiff;
@@ -36,11 +37,15 @@ void coda::buildAutodiffPipeline(OpPassManager &pm,
   autodiff.gradDtype = options.gradDtype;
   autodiff.residualGrad = options.residualGrad;
   autodiff.accumulate = options.accumulate;
-  autodiff.strict = options.strict;
+  autodiff.numerics = options.numerics;
   pm.addPass(createAutodiffPass(autodiff));
   addCleanup(pm);
-  addFusion(pm, fuse);
-  addLaunches(pm, fuse);
+  if (options.fuse) {
+    addFusion(pm, fuse);
+    addLaunches(pm, fuse);
+  }
+  if (options.joint)
+    pm.addPass(createJoinGradientPass());
 }
 
 void coda::registerAutodiffPipeline() {

@@ -53,6 +53,32 @@ int main(int argc, char **argv) {
       cl::desc("Defer row scales in f16 too, though un-normalised values may "
                "overflow"),
       cl::cat(category));
+  cl::opt<bool> grad(
+      "grad",
+      cl::desc("Differentiate the entry: adds its forward F_fwd, its backward "
+               "F_bwd, and F_grad, which runs both"),
+      cl::cat(category));
+  cl::opt<std::string> entry("entry", cl::desc("The function that --grad takes"),
+                             cl::value_desc("F"), cl::init("main"),
+                             cl::cat(category));
+  cl::opt<std::string> save(
+      "save",
+      cl::desc("What the forward saves: min (fewest bytes), stored (what it "
+               "stores anyway) or all"),
+      cl::init("min"), cl::cat(category));
+  cl::list<int64_t> gradConstants(
+      "grad-constants", cl::desc("Numbers of arguments without a gradient"),
+      cl::CommaSeparated, cl::cat(category));
+  cl::opt<std::string> gradDtype(
+      "grad-dtype", cl::desc("Type of the gradients of weights: f32, bf16 ..."),
+      cl::cat(category));
+  cl::opt<std::string> residualGrad(
+      "residual-grad", cl::desc("Type of cotangents stored between kernels"),
+      cl::cat(category));
+  cl::opt<bool> accumulate(
+      "accumulate",
+      cl::desc("Add the gradients of weights to given ones, the last arguments"),
+      cl::cat(category));
   cl::opt<std::string> cpu("cpu", cl::desc("native or x86-64-v3"),
                            cl::init("x86-64-v3"), cl::cat(category));
   cl::opt<std::string> scheduleDatabase(
@@ -93,6 +119,13 @@ int main(int argc, char **argv) {
   if (numerics != "relaxed" && numerics != "strict")
     return bad("--numerics=" + numerics +
                " is unknown; there are relaxed and strict");
+  if (!grad)
+    for (const cl::Option *flag :
+         std::initializer_list<const cl::Option *>{
+             &entry, &save, &gradConstants, &gradDtype, &residualGrad,
+             &accumulate})
+      if (flag->getNumOccurrences())
+        return bad("--" + flag->ArgStr + " needs --grad");
   options.target = target;
   options.emit = *stage;
   if (numerics == "strict")
@@ -101,6 +134,13 @@ int main(int argc, char **argv) {
   options.reference = reference;
   options.plainGemms = plainGemms;
   options.allowF16Range = allowF16Range;
+  options.grad = grad;
+  options.entry = entry;
+  options.save = save;
+  options.gradConstants.assign(gradConstants.begin(), gradConstants.end());
+  options.gradDtype = gradDtype;
+  options.residualGrad = residualGrad;
+  options.accumulate = accumulate;
   options.cpu = cpu;
   options.scheduleDatabase = scheduleDatabase;
   options.scheduleGPU = gpu;

@@ -19,6 +19,7 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <string>
+#include <vector>
 
 namespace mlir {
 class DialectRegistry;
@@ -54,6 +55,19 @@ struct CompileOptions {
   bool plainGemms = false;
   /// Defer row scales in f16 too, where un-normalised values may overflow.
   bool allowF16Range = false;
+  /// Differentiate `entry`: the artifact also has its forward, its backward,
+  /// and F_grad, which runs both.
+  bool grad = false;
+  std::string entry = "main";
+  /// What the forward saves: "min", "stored" or "all".
+  std::string save = "min";
+  /// Numbers of arguments of `entry` that get no gradient.
+  std::vector<int64_t> gradConstants;
+  /// Types of gradients of weights, and of cotangents stored between kernels;
+  /// empty: the argument's, the value's.
+  std::string gradDtype, residualGrad;
+  /// Add gradients of weights to given ones.
+  bool accumulate = false;
   /// "native" or "x86-64-v3".
   std::string cpu = "x86-64-v3";
   /// File of measured schedules, and the GPU whose entries of it count; empty:

@@ -8,6 +8,7 @@
 #ifndef CODA_PIPELINES_AUTODIFFPIPELINE_H
 #define CODA_PIPELINES_AUTODIFFPIPELINE_H
 
+#include "coda/Dialect/Coda/Transforms/Numerics.h"
 #include "mlir/Pass/PassOptions.h"
 
 namespace mlir {
@@ -41,11 +42,19 @@ struct AutodiffPipelineOptions
       *this, "accumulate",
       llvm::cl::desc("Add gradients of weights to given ones"),
       llvm::cl::init(false)};
-  Option<bool> strict{
-      *this, "strict",
-      llvm::cl::desc("Keep every rounding and the order of every sum of the "
-                     "forward"),
+  Option<bool> joint{
+      *this, "joint",
+      llvm::cl::desc("Add a function that runs both, forward and backward"),
       llvm::cl::init(false)};
+  Option<bool> fuse{*this, "fuse",
+                    llvm::cl::desc("Join tile ops; off: op by op, without "
+                                   "kernels, to compare with"),
+                    llvm::cl::init(true)};
+  Option<Numerics> numerics{
+      *this, "numerics",
+      llvm::cl::desc("strict: keep every rounding and the order of every sum "
+                     "of the forward"),
+      llvm::cl::init(Numerics::Relaxed), getNumericsValues()};
   Option<bool> allowF16Range{
       *this, "allow-f16-range",
       llvm::cl::desc("Store unnormalised values in f16, whose range they may "

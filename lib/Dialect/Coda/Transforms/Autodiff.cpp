@@ -109,7 +109,7 @@ private:
       return failure();
     options.constants.assign(constants.begin(), constants.end());
     options.accumulate = accumulate;
-    options.strict = strict;
+    options.strict = numerics == Numerics::Strict;
     main = module.lookupSymbol<func::FuncOp>(function);
     if (!main)
       return module.emitError()

@@ -253,7 +253,7 @@ def FusePass : InterfacePass<"coda-fuse", "FunctionOpInterface"> {
 def AutodiffPass : Pass<"coda-autodiff", "ModuleOp"> {
   let summary = "Derive the backward of a function";
   let description = [{
-    NON-NUMERIC-PRESERVING unless `strict` is set: the backward reads values of
+    NON-NUMERIC-PRESERVING unless `numerics=strict`: the backward reads values of
     the forward as they are stored, that is, rounded.
 
     Adds `@F_fwd`, which returns the results of `@F` and then what is saved, and
@@ -308,13 +308,36 @@ def AutodiffPass : Pass<"coda-autodiff", "ModuleOp"> {
            "Type of stored cotangents; empty: the value's">,
     Option<"accumulate", "accumulate", "bool", "false",
            "Add gradients summed over rows to given ones">,
-    Option<"strict", "strict", "bool", "false",
-           "Take no scale through a rounding">
+    Option<"numerics", "numerics", "::mlir::coda::Numerics",
+           "::mlir::coda::Numerics::Relaxed",
+           "strict: take no scale through a rounding",
+           [{::mlir::coda::getNumericsValues()}]>
   ];
   let statistics = [
     Statistic<"numAdjoints", "num-adjoints", "tile ops differentiated">,
     Statistic<"numSaved", "num-saved", "values that the forward saves">
   ];
+}
+
+def JoinGradientPass : Pass<"coda-join-gradient", "ModuleOp"> {
+  let summary = "Put a forward and its backward into one function";
+  let description = [{
+    For each function with the attribute `coda.gradient`, the backward of `@F`,
+    adds `@F_grad`: from the arguments of `@F` and one cotangent per float result
+    to the results of `@F` and one gradient per differentiated argument, in order.
+    It does what `@F_fwd` and then `@F_bwd` do, kernel by kernel; what is saved
+    stays within. The form in which gradients are checked.
+
+    ```mlir
+    func.func @f_fwd(%x) -> (%y, %saved)
+    func.func @f_bwd(%saved, %dy) -> %dx attributes {coda.gradient = ...}
+    ```
+    ==>
+    ```mlir
+    func.func @f_grad(%x, %dy) -> (%y, %dx)
+    ```
+  }];
+  let dependentDialects = ["func::FuncDialect"];
 }
 
 def BundlePass : InterfacePass<"coda-bundle", "FunctionOpInterface"> {
@@ -373,7 +396,7 @@ def PartitionReductionsPass
   let dependentDialects = ["coda::CodaDialect", "tensor::TensorDialect"];
   let options = [
     Option<"granule", "granule", "int64_t", "128", "Columns per partial sum">,
-    Option<"maxPartials", "max-partials", "int64_t", "64",
+    Option<"maxPartials", "max-partials", "int64_t", "128",
            "Partials that a reader adds itself">
   ];
   let statistics = [
