@@ -254,8 +254,7 @@ LogicalResult Compilation::differentiate() {
   AutodiffPipelineOptions pipeline;
   pipeline.function = options.entry;
   pipeline.save = options.save;
-  pipeline.constants.assign(options.gradConstants.begin(),
-                            options.gradConstants.end());
+  pipeline.constants = ArrayRef<int64_t>(options.gradConstants);
   pipeline.gradDtype = options.gradDtype;
   pipeline.residualGrad = options.residualGrad;
   pipeline.accumulate = options.accumulate;

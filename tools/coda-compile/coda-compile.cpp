@@ -120,12 +120,15 @@ int main(int argc, char **argv) {
     return bad("--numerics=" + numerics +
                " is unknown; there are relaxed and strict");
   if (!grad)
-    for (const cl::Option *flag :
-         std::initializer_list<const cl::Option *>{
-             &entry, &save, &gradConstants, &gradDtype, &residualGrad,
-             &accumulate})
-      if (flag->getNumOccurrences())
-        return bad("--" + flag->ArgStr + " needs --grad");
+    for (const auto &[flag, given] :
+         {std::pair("entry", entry.getNumOccurrences()),
+          std::pair("save", save.getNumOccurrences()),
+          std::pair("grad-constants", gradConstants.getNumOccurrences()),
+          std::pair("grad-dtype", gradDtype.getNumOccurrences()),
+          std::pair("residual-grad", residualGrad.getNumOccurrences()),
+          std::pair("accumulate", accumulate.getNumOccurrences())})
+      if (given)
+        return bad(std::string("--") + flag + " needs --grad");
   options.target = target;
   options.emit = *stage;
   if (numerics == "strict")

@@ -7,6 +7,7 @@
 
 #include "Options.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 
@@ -28,6 +29,17 @@ what runs
   --numerics=relaxed|strict, --allow-f16-range
                         passed on to coda-compile
   --compile-arg=X       any other argument for coda-compile (repeatable)
+
+gradients
+  --grad                runs F_grad for the entry F: the function, then its
+                        derived backward; its inputs are those of F and one
+                        cotangent per float result, its outputs those of F and
+                        one gradient per float argument
+  --grad-constants=I,.. arguments without a gradient
+  --save=min|stored|all, --grad-dtype=T, --residual-grad=T
+                        passed on to coda-compile
+  --differences         compares the gradients with central differences of F,
+                        computed in f64
 
 inputs (one of)
   --inputs=F.npz        arrays arg0, arg1, ... or by the names of the arguments
@@ -94,6 +106,8 @@ Result<Options> parseOptions(const std::vector<std::string> &arguments) {
                     : flag == "--no-unfused"         ? &options.noUnfused
                     : flag == "--no-plain-gemms"     ? &options.noPlainGemms
                     : flag == "--verbose"            ? &options.verbose
+                    : flag == "--grad"               ? &options.grad
+                    : flag == "--differences"        ? &options.differences
                                                      : nullptr;
     if (boolean || flag == "--allow-f16-range") {
       if (hasValue)
@@ -114,7 +128,9 @@ Result<Options> parseOptions(const std::vector<std::string> &arguments) {
                                                 : nullptr;
     bool isOther = flag == "--device" || flag == "--seed" ||
                    flag == "--repeat" || flag == "--numerics" ||
-                   flag == "--compile-arg";
+                   flag == "--compile-arg" || flag == "--grad-constants" ||
+                   flag == "--save" || flag == "--grad-dtype" ||
+                   flag == "--residual-grad";
     if (!string && !isOther)
       return Failure{"unknown flag '" + flag + "'; see coda-run --help"};
     if (!hasValue) {
@@ -142,6 +158,20 @@ Result<Options> parseOptions(const std::vector<std::string> &arguments) {
       if (!repeat.ok())
         return repeat.error();
       options.repeat = static_cast<int>(*repeat);
+    } else if (flag == "--grad-constants") {
+      options.gradArguments.push_back(flag + "=" + text);
+      for (size_t at = 0; at <= text.size();) {
+        size_t comma = std::min(text.find(',', at), text.size());
+        Result<uint64_t> number =
+            parseNumber(flag, text.substr(at, comma - at), 65535);
+        if (!number.ok())
+          return number.error();
+        options.gradConstants.push_back(static_cast<int64_t>(*number));
+        at = comma + 1;
+      }
+    } else if (flag == "--save" || flag == "--grad-dtype" ||
+               flag == "--residual-grad") {
+      options.gradArguments.push_back(flag + "=" + text);
     } else if (flag == "--numerics") {
       options.compileArguments.push_back("--numerics=" + text);
     } else {
@@ -163,6 +193,20 @@ Result<Options> parseOptions(const std::vector<std::string> &arguments) {
                    options.inputs + "'"};
   if (!options.check.empty() && options.againstReference)
     return Failure{"--check and --against-reference exclude each other"};
+  if (!options.grad && !options.gradArguments.empty())
+    return Failure{options.gradArguments.front() + " needs --grad"};
+  if (options.differences && !options.grad)
+    return Failure{"--differences needs --grad"};
+  if (options.grad) {
+    // The entry that runs is made of the one that is named.
+    if (options.entry.empty())
+      options.entry = "main";
+    options.gradArguments.push_back("--grad");
+    options.gradArguments.push_back("--entry=" + options.entry);
+    options.function = options.entry;
+    options.entry += "_grad";
+    options.noPlainGemms = true;
+  }
   if (!options.unfused.empty() && options.noUnfused)
     return Failure{"--unfused and --no-unfused exclude each other"};
   return options;

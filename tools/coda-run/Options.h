@@ -34,6 +34,15 @@ struct Options {
   std::string out;
   std::string json;
   bool verbose = false;
+  /// Runs the function together with its backward; see coda-compile --grad.
+  bool grad = false;
+  /// Compares gradients with differences of the function.
+  bool differences = false;
+  std::vector<int64_t> gradConstants;
+  /// The function that is differentiated; the entry is then its `_grad`.
+  std::string function;
+  /// Passed on to coda-compile where the input is differentiated.
+  std::vector<std::string> gradArguments;
   /// Passed on to coda-compile.
   std::vector<std::string> compileArguments;
 };

@@ -183,13 +183,27 @@ Result<std::unique_ptr<Program>>
 Session::compileAndOpen(const std::string &role, const std::string &target,
                         const std::vector<std::string> &extra) {
   double seconds = 0;
-  Result<std::string> path = compile(opts.input, target, extra, seconds);
+  std::vector<std::string> all(extra);
+  all.insert(all.end(), opts.gradArguments.begin(), opts.gradArguments.end());
+  Result<std::string> path = compile(opts.input, target, all, seconds);
   if (!path.ok())
     return path.error();
   Result<std::unique_ptr<Program>> program = open(role, *path);
   if (program.ok())
     (*program)->compileSeconds = seconds;
   return program;
+}
+
+Result<std::unique_ptr<Program>> Session::openFunctionInF64() {
+  if (!isIR)
+    return Failure{"--differences needs the IR, and '" + opts.input +
+                   "' is compiled"};
+  double seconds = 0;
+  Result<std::string> path =
+      compile(opts.input, kCpuTarget, {"--reference"}, seconds);
+  if (!path.ok())
+    return path.error();
+  return open("function", *path, opts.function);
 }
 
 Result<std::vector<Tensor>> Session::inputsFromNpz(const EntryInfo &entry) {
@@ -349,6 +363,11 @@ Status Session::prepare() {
   if (opts.againstReference && !isIR)
     return Failure{"--against-reference needs the IR, and '" + opts.input +
                    "' is compiled; give --check instead"};
+  // What says how to differentiate has no effect then; that it is a gradient
+  // that runs, does.
+  if (!isIR && opts.gradArguments.size() > 2)
+    return Failure{"'" + opts.input + "' is compiled already: '" +
+                   opts.gradArguments.front() + "' has no effect on it"};
   if (!isIR && !opts.compileArguments.empty())
     return Failure{"'" + opts.input + "' is compiled already: '" +
                    opts.compileArguments.front() + "' has no effect on it"};

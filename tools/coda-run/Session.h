@@ -65,6 +65,9 @@ public:
   /// the ratios of each round, in which both ran under the same conditions.
   double timeRatio(const Program &other) const;
 
+  /// The function that the session differentiates, compiled in f64.
+  Result<std::unique_ptr<Program>> openFunctionInF64();
+
   std::unique_ptr<Program> fused, unfused, reference;
   /// The matrix products of the fused program alone, if there are any and the
   /// input is IR: what its time is compared with.

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Differences.h"
 #include "Report.h"
 
 #include <cstdio>
@@ -53,8 +54,12 @@ int run(Options options) {
   if (!opts.json.empty())
     if (Status status = writeReport(session, *report, opts.json); !status.ok())
       return fail(status.error());
-  if (report->good)
+  if (report->good) {
+    if (opts.differences)
+      if (Status status = checkDifferences(session); !status.ok())
+        return fail(status.error());
     return ExitGood;
+  }
   for (size_t i = 0; i < report->outputs.size(); ++i) {
     const OutputReport &output = report->outputs[i];
     if (output.verdict && !output.verdict->good)
