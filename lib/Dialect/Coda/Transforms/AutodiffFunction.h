@@ -39,6 +39,9 @@ struct AutodiffOptions {
   bool strict = false;
 };
 
+/// `value`, a float, in the float type `type`.
+Value convertFloat(OpBuilder &b, Location loc, Value value, Type type);
+
 /// Differentiates one function, a single block on tensors: fills a forward that
 /// returns what is saved besides the results, and a backward. Values of the
 /// function are the keys everywhere; "at hand" means in the backward.
@@ -92,7 +95,7 @@ private:
     AffineMap map;
   };
 
-  // Function level (Autodiff.cpp).
+  // Function level (Autodiff.cpp, AutodiffCotangents.cpp).
   void findActive();
   LogicalResult visit(Operation *op);
   LogicalResult visitStructural(Operation *op);

@@ -191,7 +191,9 @@ SmallVector<Value> FunctionAdjoint::chooseCut(TileOpInterface op,
     for (BlockArgument argument : op.getAccArguments(a))
       accs.insert(argument);
   auto isLeaf = [&](BlockArgument argument) {
-    if (accs.contains(argument))
+    // Whatever is loaded is where values may come from; of arguments of the
+    // function nothing is to be saved, unless what is stored anyway is to be.
+    if (accs.contains(argument) || options.save != SavePolicy::Min)
       return true;
     for (unsigned i = 0; i < op.getInputs().size(); ++i)
       if (llvm::is_contained(op.getInputArguments(i), argument))

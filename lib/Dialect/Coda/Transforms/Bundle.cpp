@@ -51,9 +51,9 @@ getFactorKey(TileOpInterface op, OperandRange factors, bool left) {
   return std::pair(factors.front(), key);
 }
 
-/// The first op of the block that reads results of `map`, through reshapes, if
-/// only gemms do; else null.
-static Operation *getFirstReader(TileOpInterface map) {
+/// The first gemm, or bundle of gemms, of the block that reads results of `map`,
+/// through reshapes; null if there is none.
+static Operation *getFirstGemm(TileOpInterface map) {
   Operation *first = nullptr;
   SmallVector<Operation *> worklist(map->getUsers());
   while (!worklist.empty()) {
@@ -63,8 +63,7 @@ static Operation *getFirstReader(TileOpInterface map) {
       continue;
     }
     if (!isa<GemmOp>(user))
-      return nullptr;
-    // Members of a bundle run when it does.
+      continue;
     Operation *reader = map->getBlock()->findAncestorOpInBlock(*user);
     if (reader && (!first || reader->isBeforeInBlock(first)))
       first = reader;
@@ -98,7 +97,7 @@ public:
       }
       llvm::MapVector<Operation *, SmallVector<TileOpInterface>> byReader;
       for (MapOp map : block->getOps<MapOp>())
-        if (Operation *gemm = getFirstReader(map))
+        if (Operation *gemm = getFirstGemm(map))
           byReader[gemm].push_back(map);
       bundleAll(*block, byReader);
     }

@@ -45,16 +45,74 @@ func.func @dependent(%h: tensor<8x16xf32>, %wq: tensor<4x16xf32>, %wv: tensor<4x
   return %v : tensor<8x4xf32>
 }
 
+// One right factor: the gradients of two weights of one activation.
+// CHECK-LABEL: func.func @right(
+// CHECK-SAME:    %[[DQ:[^:]*]]: tensor<8x4xf32>, %[[DV:[^:]*]]: tensor<8x2xf32>, %[[H:[^:]*]]: tensor<8x16xf32>
+// CHECK:       coda.bundle -> tensor<4x16xf32>, tensor<2x16xf32> {
+// CHECK:         acc(%[[DQ]][k, m] * %[[H]][k, n]
+// CHECK:         acc(%[[DV]][k, m] * %[[H]][k, n]
+func.func @right(%dq: tensor<8x4xf32>, %dv: tensor<8x2xf32>, %h: tensor<8x16xf32>, %q0: tensor<4x16xf32>, %v0: tensor<2x16xf32>) -> (tensor<4x16xf32>, tensor<2x16xf32>) {
+  %q = coda.gemm acc(%dq[k, m] * %h[k, n] : tensor<8x4xf32>, tensor<8x16xf32>) outs(%q0[m, n] : tensor<4x16xf32>) {
+  ^bb0(%a: f32):
+    coda.yield %a : f32
+  }
+  %v = coda.gemm acc(%dv[k, m] * %h[k, n] : tensor<8x2xf32>, tensor<8x16xf32>) outs(%v0[m, n] : tensor<2x16xf32>) {
+  ^bb0(%a: f32):
+    coda.yield %a : f32
+  }
+  return %q, %v : tensor<4x16xf32>, tensor<2x16xf32>
+}
+
+// A factor of both, but its rows are rows of one product and summed over in the
+// other: nothing is shared.
+// CHECK-LABEL: func.func @other_role(
+// CHECK-NOT:   coda.bundle
+func.func @other_role(%d: tensor<8x4xf32>, %w: tensor<4x16xf32>, %x: tensor<8x16xf32>, %x0: tensor<8x16xf32>, %w0: tensor<4x16xf32>) -> (tensor<8x16xf32>, tensor<4x16xf32>) {
+  %dx = coda.gemm acc(%d[m, k] * %w[k, n] : tensor<8x4xf32>, tensor<4x16xf32>) outs(%x0[m, n] : tensor<8x16xf32>) {
+  ^bb0(%a: f32):
+    coda.yield %a : f32
+  }
+  %dw = coda.gemm acc(%d[k, m] * %x[k, n] : tensor<8x4xf32>, tensor<8x16xf32>) outs(%w0[m, n] : tensor<4x16xf32>) {
+  ^bb0(%a: f32):
+    coda.yield %a : f32
+  }
+  return %dx, %dw : tensor<8x16xf32>, tensor<4x16xf32>
+}
+
 // CHECK-LABEL: func.func @other_factor(
 // CHECK-NOT:   coda.bundle
-func.func @other_factor(%h: tensor<8x16xf32>, %g: tensor<8x16xf32>, %w: tensor<4x16xf32>, %q0: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>) {
+func.func @other_factor(%h: tensor<8x16xf32>, %g: tensor<8x16xf32>, %w: tensor<4x16xf32>, %v: tensor<4x16xf32>, %q0: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>) {
   %q = coda.gemm acc(%h[m, k] * %w[n, k] : tensor<8x16xf32>, tensor<4x16xf32>) outs(%q0[m, n] : tensor<8x4xf32>) {
   ^bb0(%a: f32):
     coda.yield %a : f32
   }
-  %v = coda.gemm acc(%g[m, k] * %w[n, k] : tensor<8x16xf32>, tensor<4x16xf32>) outs(%q0[m, n] : tensor<8x4xf32>) {
+  %p = coda.gemm acc(%g[m, k] * %v[n, k] : tensor<8x16xf32>, tensor<4x16xf32>) outs(%q0[m, n] : tensor<8x4xf32>) {
   ^bb0(%a: f32):
     coda.yield %a : f32
   }
-  return %q, %v : tensor<8x4xf32>, tensor<8x4xf32>
+  return %q, %p : tensor<8x4xf32>, tensor<8x4xf32>
+}
+
+// Maps of different spaces whose results one gemm reads.
+// CHECK-LABEL: func.func @maps(
+// CHECK:       %[[B:.*]]:2 = coda.bundle -> tensor<8x4xf32>, tensor<8x2xf32> {
+// CHECK:         coda.map
+// CHECK:         coda.map
+// CHECK:       acc(%[[B]]#0[m, k0] * %{{.*}}[k0, n] + %[[B]]#1[m, k1]
+func.func @maps(%dq: tensor<8x4xf32>, %dv: tensor<8x2xf32>, %wq: tensor<4x16xf32>, %wv: tensor<2x16xf32>, %q0: tensor<8x4xf32>, %v0: tensor<8x2xf32>, %x0: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  %q = coda.map ins(%dq[m, n] : tensor<8x4xf32>) outs(%q0[m, n] : tensor<8x4xf32>) {
+  ^bb0(%a: f32):
+    %0 = arith.negf %a : f32
+    coda.yield %0 : f32
+  }
+  %v = coda.map ins(%dv[m, n] : tensor<8x2xf32>) outs(%v0[m, n] : tensor<8x2xf32>) {
+  ^bb0(%a: f32):
+    %0 = arith.negf %a : f32
+    coda.yield %0 : f32
+  }
+  %dx = coda.gemm acc(%q[m, k0] * %wq[k0, n] + %v[m, k1] * %wv[k1, n] : tensor<8x4xf32>, tensor<4x16xf32>, tensor<8x2xf32>, tensor<2x16xf32>) outs(%x0[m, n] : tensor<8x16xf32>) {
+  ^bb0(%a: f32):
+    coda.yield %a : f32
+  }
+  return %dx : tensor<8x16xf32>
 }
