@@ -388,3 +388,45 @@ func.func @siblings(%x: tensor<8x4xf32>, %w: tensor<4xf32>, %e: tensor<8x4xf32>,
   }
   return %s, %h : tensor<8xf32>, tensor<8x4xf32>
 }
+
+// A map that finds no producer joins a gemm that loads the same value: a second
+// store. Where it needs the gemm's result, or the gemm its, it does not.
+// CHECK-LABEL: func.func @sibling_of_gemm(
+// CHECK-SAME:    %[[A:[^:]*]]: tensor<8x16xf32>, %[[B:[^:]*]]: tensor<4x16xf32>, %[[X:[^:]*]]: tensor<8x4xf32>
+// CHECK:       coda.gemm
+// CHECK-NEXT:    acc(%[[A]][m, k] * %[[B]][n, k] :
+// CHECK-NEXT:    ins(%[[X]][m, n]
+// CHECK-NEXT:    outs(%{{.*}}[m, n], %{{.*}}[m, n] :
+// CHECK-NOT:   coda.map
+func.func @sibling_of_gemm(%a: tensor<8x16xf32>, %b: tensor<4x16xf32>, %x: tensor<8x4xf32>, %w: tensor<4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>) {
+  %e = tensor.empty() : tensor<8x4xf32>
+  %h = coda.map ins(%x[m, n], %w[n] : tensor<8x4xf32>, tensor<4xf32>) outs(%e[m, n] : tensor<8x4xf32>) {
+  ^bb0(%v: f32, %c: f32):
+    %0 = arith.mulf %v, %c : f32
+    coda.yield %0 : f32
+  }
+  %y = coda.gemm acc(%a[m, k] * %b[n, k] : tensor<8x16xf32>, tensor<4x16xf32>) ins(%x[m, n] : tensor<8x4xf32>) outs(%e[m, n] : tensor<8x4xf32>) {
+  ^bb0(%c: f32, %v: f32):
+    %0 = arith.addf %c, %v : f32
+    coda.yield %0 : f32
+  }
+  return %h, %y : tensor<8x4xf32>, tensor<8x4xf32>
+}
+
+// CHECK-LABEL: func.func @factor_of_gemm(
+// CHECK:       coda.map
+// CHECK:       coda.gemm
+func.func @factor_of_gemm(%b: tensor<4x4xf32>, %x: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %e = tensor.empty() : tensor<8x4xf32>
+  %h = coda.map ins(%x[m, n] : tensor<8x4xf32>) outs(%e[m, n] : tensor<8x4xf32>) {
+  ^bb0(%v: f32):
+    %0 = math.exp %v : f32
+    coda.yield %0 : f32
+  }
+  %y = coda.gemm acc(%h[m, k] * %b[n, k] : tensor<8x4xf32>, tensor<4x4xf32>) ins(%x[m, n] : tensor<8x4xf32>) outs(%e[m, n] : tensor<8x4xf32>) {
+  ^bb0(%c: f32, %v: f32):
+    %0 = arith.addf %c, %v : f32
+    coda.yield %0 : f32
+  }
+  return %y : tensor<8x4xf32>
+}

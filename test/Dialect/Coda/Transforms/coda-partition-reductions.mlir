@@ -138,3 +138,55 @@ func.func @kept(%x: tensor<8x192xf32>, %y: tensor<8x128xf32>, %z: tensor<8x256xf
   }
   return %0, %1, %2 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
+
+// Sums over rows are partial per granule of rows, and a finisher adds them up.
+// CHECK-LABEL: func.func @column_sum(
+// CHECK:       %[[S:.*]] = coda.map
+// CHECK-NEXT:    ins(%{{.*}}[m0, m1, n] : tensor<2x128x4xf32>)
+// CHECK-NEXT:    outs(fresh add %{{.*}}[m0, n] : tensor<2x4xf32>)
+// CHECK:       %[[F:.*]] = coda.map
+// CHECK-NEXT:    ins(add %[[S]][p, m] : tensor<2x4xf32>)
+// CHECK:       return %[[F]]
+func.func @column_sum(%x: tensor<256x4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %s = coda.map ins(%x[m, n] : tensor<256x4xf32>) outs(fresh add %e[n] : tensor<4xf32>) {
+  ^bb0(%a: f32):
+    coda.yield %a : f32
+  }
+  return %s : tensor<4xf32>
+}
+
+// Of several dims that a sum drops, the inner ones (32 columns of a head, both
+// halves of it) make up the granule with a part of the outer one.
+// CHECK-LABEL: func.func @heads(
+// CHECK:       %[[S:.*]] = coda.map
+// CHECK-NEXT:    ins(%{{.*}}[m, n0, n1, u, n2] : tensor<4x2x4x2x16xf32>)
+// CHECK-NEXT:    outs(fresh add %{{.*}}[n0, m] : tensor<2x4xf32>)
+// CHECK:       coda.map
+// CHECK-NEXT:    ins(add %[[S]][p, m] : tensor<2x4xf32>)
+func.func @heads(%x: tensor<4x8x2x16xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %s = coda.map ins(%x[m, n0, u, n1] : tensor<4x8x2x16xf32>) outs(fresh add %e[m] : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    coda.yield %c : f32
+  }
+  %t = coda.map ins(%s[m] : tensor<4xf32>) outs(%e[m] : tensor<4xf32>) {
+  ^bb0(%a: f32):
+    %r = math.rsqrt %a : f32
+    coda.yield %r : f32
+  }
+  return %t : tensor<4xf32>
+}
+
+// A sum over rows and one over columns of one op, two granules each: both.
+// CHECK-LABEL: func.func @both(
+// CHECK:       outs(fresh add %{{.*}}[n0, m0, m1], fresh add %{{.*}}[m0, n0, n1] : tensor<2x2x128xf32>, tensor<2x2x128xf32>)
+func.func @both(%x: tensor<256x256xf32>) -> (tensor<256xf32>, tensor<256xf32>) {
+  %e = tensor.empty() : tensor<256xf32>
+  %r, %c = coda.map ins(%x[m, n] : tensor<256x256xf32>) outs(fresh add %e[m], fresh add %e[n] : tensor<256xf32>, tensor<256xf32>) {
+  ^bb0(%a: f32):
+    coda.yield %a, %a : f32, f32
+  }
+  return %r, %c : tensor<256xf32>, tensor<256xf32>
+}

@@ -1,0 +1,36 @@
+// RUN: coda-opt %s --pass-pipeline='builtin.module(func.func(coda-form-tile-ops{all=true}))' | FileCheck %s
+
+// Elementwise ops of arguments, of scalars too; integers stay.
+// CHECK-LABEL: func.func @main(
+// CHECK-SAME: %[[X:[^:]+]]: tensor<8xf32>, %[[N:[^:]+]]: tensor<f32>, %[[L:[^:]+]]: tensor<8xi64>)
+// CHECK: %[[E:.+]] = coda.map
+// CHECK-NEXT: ins(%[[X]][m] : tensor<8xf32>)
+// CHECK: linalg.generic
+// CHECK: %[[Q:.+]] = coda.map
+// CHECK-NEXT: ins(%[[N]][] : tensor<f32>)
+// CHECK-NEXT: outs(%{{.+}}[] : tensor<f32>)
+// CHECK-NEXT: ^bb0(%[[V:.+]]: f32):
+// CHECK-NEXT: math.sqrt %[[V]]
+// CHECK: return %[[E]], %[[Q]]
+func.func @main(%x: tensor<8xf32>, %n: tensor<f32>, %l: tensor<8xi64>) -> (tensor<8xf32>, tensor<f32>, tensor<8xi64>) {
+  %e = tensor.empty() : tensor<8xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = math.exp %a : f32
+    linalg.yield %c : f32
+  } -> tensor<8xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%l : tensor<8xi64>) {
+  ^bb0(%a: i64):
+    %c = arith.addi %a, %a : i64
+    linalg.yield %c : i64
+  } -> tensor<8xi64>
+  %s = tensor.empty() : tensor<f32>
+  %2 = linalg.generic {indexing_maps = [affine_map<() -> ()>], iterator_types = []} outs(%s : tensor<f32>) {
+  ^bb0(%a: f32):
+    %v = tensor.extract %n[] : tensor<f32>
+    %c = math.sqrt %v : f32
+    linalg.yield %c : f32
+  } -> tensor<f32>
+  return %0, %2, %1 : tensor<8xf32>, tensor<f32>, tensor<8xi64>
+}
