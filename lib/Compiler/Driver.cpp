@@ -258,6 +258,7 @@ LogicalResult Compilation::differentiate() {
   pipeline.gradDtype = options.gradDtype;
   pipeline.residualGrad = options.residualGrad;
   pipeline.accumulate = options.accumulate;
+  pipeline.recomputeOver = options.recomputeOver;
   pipeline.joint = true;
   pipeline.fuse = options.fuse && !options.reference;
   pipeline.numerics = options.numerics;

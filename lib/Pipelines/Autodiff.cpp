@@ -37,6 +37,7 @@ void coda::buildAutodiffPipeline(OpPassManager &pm,
   autodiff.gradDtype = options.gradDtype;
   autodiff.residualGrad = options.residualGrad;
   autodiff.accumulate = options.accumulate;
+  autodiff.recomputeOver = options.recomputeOver;
   autodiff.numerics = options.numerics;
   pm.addPass(createAutodiffPass(autodiff));
   addCleanup(pm);

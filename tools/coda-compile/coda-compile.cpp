@@ -75,6 +75,11 @@ int main(int argc, char **argv) {
   cl::opt<std::string> residualGrad(
       "residual-grad", cl::desc("Type of cotangents stored between kernels"),
       cl::cat(category));
+  cl::opt<int64_t> recomputeOver(
+      "recompute-over",
+      cl::desc("Run a gemm (logits, say) again in the backward rather than save "
+               "more bytes for it; 0: never"),
+      cl::value_desc("BYTES"), cl::init(0), cl::cat(category));
   cl::opt<bool> accumulate(
       "accumulate",
       cl::desc("Add the gradients of weights to given ones, the last arguments"),
@@ -126,6 +131,7 @@ int main(int argc, char **argv) {
           std::pair("grad-constants", gradConstants.getNumOccurrences()),
           std::pair("grad-dtype", gradDtype.getNumOccurrences()),
           std::pair("residual-grad", residualGrad.getNumOccurrences()),
+          std::pair("recompute-over", recomputeOver.getNumOccurrences()),
           std::pair("accumulate", accumulate.getNumOccurrences())})
       if (given)
         return bad(std::string("--") + flag + " needs --grad");
@@ -144,6 +150,7 @@ int main(int argc, char **argv) {
   options.gradDtype = gradDtype;
   options.residualGrad = residualGrad;
   options.accumulate = accumulate;
+  options.recomputeOver = recomputeOver;
   options.cpu = cpu;
   options.scheduleDatabase = scheduleDatabase;
   options.scheduleGPU = gpu;

@@ -68,6 +68,8 @@ struct CompileOptions {
   std::string gradDtype, residualGrad;
   /// Add gradients of weights to given ones.
   bool accumulate = false;
+  /// Run a gemm again rather than save more bytes for it; 0: never.
+  int64_t recomputeOver = 0;
   /// "native" or "x86-64-v3".
   std::string cpu = "x86-64-v3";
   /// File of measured schedules, and the GPU whose entries of it count; empty:

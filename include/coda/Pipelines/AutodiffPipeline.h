@@ -42,6 +42,11 @@ struct AutodiffPipelineOptions
       *this, "accumulate",
       llvm::cl::desc("Add gradients of weights to given ones"),
       llvm::cl::init(false)};
+  Option<int64_t> recomputeOver{
+      *this, "recompute-over",
+      llvm::cl::desc("Run a gemm again rather than save more bytes for it; 0: "
+                     "never"),
+      llvm::cl::init(0)};
   Option<bool> joint{
       *this, "joint",
       llvm::cl::desc("Add a function that runs both, forward and backward"),

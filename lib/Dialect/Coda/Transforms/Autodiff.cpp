@@ -109,6 +109,7 @@ private:
       return failure();
     options.constants.assign(constants.begin(), constants.end());
     options.accumulate = accumulate;
+    options.recomputeOver = recomputeOver;
     options.strict = numerics == Numerics::Strict;
     main = module.lookupSymbol<func::FuncOp>(function);
     if (!main)

@@ -37,6 +37,9 @@ struct AutodiffOptions {
   bool accumulate = false;
   /// Keep roundings: no scale is taken through one.
   bool strict = false;
+  /// A gemm for which more bytes than this would be saved runs again in the
+  /// backward; 0: none does.
+  int64_t recomputeOver = 0;
 };
 
 /// `value`, a float, in the float type `type`.
@@ -139,6 +142,10 @@ private:
   AffineMap getAccMap(TileOpInterface op, unsigned acc);
   AffineMap getFullMap(TileOpInterface op);
   int64_t getCost(TileOpInterface op, Value original);
+  /// Bytes of the stores that the forward gets for values of `cut`.
+  int64_t getAddedBytes(TileOpInterface op, ArrayRef<Value> cut);
+  /// Accumulator `acc` of `op`, computed again.
+  Value getAccAgain(TileOpInterface op, unsigned acc);
 
   /// A value that stands for one that is not known yet.
   Value createPlaceholder(Type type);
@@ -158,6 +165,8 @@ private:
   DenseMap<Value, SmallVector<Product>> products;
   DenseMap<Value, SmallVector<Slice>> slices;
   DenseMap<Value, Value> primals;
+  /// Gemms that run again, and their accumulators.
+  DenseMap<Operation *, SmallVector<Value>> again;
   /// Placeholders and what takes their place in the end.
   SmallVector<std::pair<Value, Value>> resolved;
   /// Results of tile ops that something asked for and that are not at hand yet.

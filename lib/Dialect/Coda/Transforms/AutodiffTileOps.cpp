@@ -100,6 +100,14 @@ static Type getSavedType(TileOpInterface op, Type type) {
   return type;
 }
 
+/// Bytes of a new store, through `map`, of a value of type `type`.
+static int64_t getBytesOfStore(TileOpInterface op, Type type, AffineMap map) {
+  SmallVector<int64_t> extents = op.getStaticExtents(), shape;
+  for (AffineExpr e : map.getResults())
+    shape.push_back(extents[cast<AffineDimExpr>(e).getPosition()]);
+  return getBytes(RankedTensorType::get(shape, getSavedType(op, type)));
+}
+
 /// Whether a store of `yielded` is one of `value`: it is, or its rounding.
 static bool isStoreOf(Value yielded, Value value, bool strict) {
   if (yielded == value)
@@ -156,16 +164,9 @@ int64_t FunctionAdjoint::getCost(TileOpInterface op, Value original) {
   }
   if (!isa<FloatType>(original.getType()))
     return RegionAdjoint::kNever;
-  // A new store, as large as the domain.
-  int64_t bytes = getSavedType(op, original.getType()).getIntOrFloatBitWidth() / 8;
-  SmallVector<int64_t> extents = op.getStaticExtents();
-  AffineMap full = getFullMap(op);
-  for (AffineExpr e : full.getResults()) {
-    int64_t extent = extents[cast<AffineDimExpr>(e).getPosition()];
-    bytes *= ShapedType::isDynamic(extent) ? 4096 : extent;
-  }
+  // A new store.
   if (options.save != SavePolicy::All)
-    return std::min<int64_t>(bytes, int64_t(1) << 44);
+    return getBytesOfStore(op, original.getType(), getFullMap(op));
   // Saved for nothing but its price in time, unless it is a value per row.
   DenseSet<Value> fullValues;
   for (unsigned a = 0; a < op.getAccSizes().size(); ++a)
@@ -182,6 +183,74 @@ int64_t FunctionAdjoint::getCost(TileOpInterface op, Value original) {
   return fullValues.contains(original) ? 0 : RegionAdjoint::kNever;
 }
 
+int64_t FunctionAdjoint::getAddedBytes(TileOpInterface op,
+                                       ArrayRef<Value> cut) {
+  int64_t bytes = 0;
+  for (Value value : cut) {
+    bool isLoad = false;
+    for (unsigned i = 0; i < op.getInputs().size(); ++i)
+      isLoad |= llvm::is_contained(op.getInputArguments(i), value);
+    if (!isLoad && !findSaved(value) &&
+        findStore(op, value, options.strict) < 0)
+      bytes += getBytesOfStore(op, value.getType(), getFullMap(op));
+  }
+  return bytes;
+}
+
+Value FunctionAdjoint::getAccAgain(TileOpInterface op, unsigned acc) {
+  SmallVector<Value> &known = again[op];
+  if (!known.empty())
+    return known[acc];
+  // The products alone, each accumulator stored as it is; the adjoint of the
+  // region that loads them becomes their epilogue.
+  Location loc = op->getLoc();
+  MLIRContext *context = op->getContext();
+  TileOpSpec spec;
+  unsigned numProducts = op.getNumProducts();
+  for (unsigned p = 0; p < numProducts; ++p) {
+    spec.lhs.push_back(getPrimal(op.getLhs()[p]));
+    spec.rhs.push_back(getPrimal(op.getRhs()[p]));
+  }
+  for (unsigned i = 0; i < 2 * numProducts; ++i)
+    spec.maps.push_back(op.getMap(i));
+  spec.accSizes.assign(op.getAccSizes().begin(), op.getAccSizes().end());
+  for (unsigned a = 0; a < spec.accSizes.size(); ++a) {
+    AffineMap map = getAccMap(op, a);
+    SmallVector<OpFoldResult> shape;
+    for (AffineExpr e : map.getResults())
+      for (unsigned i = 0; i < 2 * numProducts; ++i)
+        if (std::optional<unsigned> r = op.getMap(i).getResultPosition(e)) {
+          Value factor = i < numProducts ? spec.lhs[i]
+                                         : spec.rhs[i - numProducts];
+          shape.push_back(tensor::getMixedSize(builder, loc, factor, *r));
+          break;
+        }
+    spec.outputs.push_back(tensor::EmptyOp::create(
+        builder, loc, shape,
+        getAccumulatorType(getElementTypeOrSelf(spec.lhs.front()))));
+    spec.maps.push_back(map);
+    spec.combiners.push_back(builder.getUnitAttr());
+    spec.fresh.push_back(false);
+  }
+  // Dims that only loads have are gone.
+  SmallVector<AffineExpr> newDims(op.getNumDomainDims(),
+                                  getAffineConstantExpr(0, context));
+  unsigned next = 0;
+  for (unsigned d = 0; d < op.getNumDomainDims(); ++d)
+    if (llvm::any_of(spec.maps,
+                     [&](AffineMap map) { return map.isFunctionOfDim(d); })) {
+      newDims[d] = getAffineDimExpr(next++, context);
+      ++spec.dims[static_cast<unsigned>(op.getDimKind(d))];
+    }
+  for (AffineMap &map : spec.maps)
+    map = map.replaceDimsAndSymbols(newDims, {}, next, 0);
+  TileOpInterface gemm = createTileOp(builder, loc, spec);
+  OpBuilder inner = OpBuilder::atBlockEnd(&gemm.getBody().front());
+  YieldOp::create(inner, loc, gemm.getBody().getArguments());
+  llvm::append_range(known, gemm->getResults());
+  return known[acc];
+}
+
 SmallVector<Value> FunctionAdjoint::chooseCut(TileOpInterface op,
                                               RegionAdjoint &adjoint,
                                               ArrayRef<Value> outputs,
@@ -193,7 +262,9 @@ SmallVector<Value> FunctionAdjoint::chooseCut(TileOpInterface op,
   auto isLeaf = [&](BlockArgument argument) {
     // Whatever is loaded is where values may come from; of arguments of the
     // function nothing is to be saved, unless what is stored anyway is to be.
-    if (accs.contains(argument) || options.save != SavePolicy::Min)
+    if (accs.contains(argument))
+      return !again.contains(op);
+    if (options.save != SavePolicy::Min)
       return true;
     for (unsigned i = 0; i < op.getInputs().size(); ++i)
       if (llvm::is_contained(op.getInputArguments(i), argument))
@@ -304,6 +375,13 @@ SmallVector<Value> FunctionAdjoint::emitMap(TileOpInterface op,
     if (llvm::any_of(values, isUsed) ||
         llvm::any_of(twins, [&](auto &twin) { return isUsed(twin.second); }))
       load(getPrimal(op->getResult(o)), op.getOutputMap(o), plain, values);
+  }
+  for (unsigned a = 0; again.contains(op) && a < op.getAccSizes().size(); ++a) {
+    SmallVector<Value> values;
+    for (BlockArgument argument : op.getAccArguments(a))
+      values.push_back(adjoint.getCopy(argument));
+    if (llvm::any_of(values, isUsed))
+      load(getAccAgain(op, a), getAccMap(op, a), plain, values);
   }
   for (const Source &source : sources)
     if (source.tensor && isUsed(adjoint.getCopy(source.original)))
@@ -560,6 +638,14 @@ LogicalResult FunctionAdjoint::differentiate(TileOpInterface op,
       adjoint = std::move(plain);
       cut = plainCut;
     }
+  }
+
+  if (options.recomputeOver > 0 &&
+      getAddedBytes(op, cut) > options.recomputeOver) {
+    again[op] = {};
+    adjoint = build(true, cut, total);
+    if (!adjoint)
+      return failure();
   }
 
   SmallVector<MapOutput> outputs;

@@ -274,7 +274,9 @@ def AutodiffPass : Pass<"coda-autodiff", "ModuleOp"> {
     gradient; `grad-dtype`, the type of gradients that are sums over rows, of
     weights that is; `residual-grad`, the type in which cotangents of
     intermediate values are stored; `accumulate`: gradients of weights are added
-    to values that the backward gets as its last arguments.
+    to values that the backward gets as its last arguments; `recompute-over`: a
+    gemm for which more bytes would be saved than this (logits, say) runs again in
+    the backward, with the adjoint of its region as its epilogue.
 
     ```mlir
     func.func @main(%x: tensor<8x4xf32>, %w: tensor<2x4xf32>) -> tensor<8x2xf32> {
@@ -308,6 +310,8 @@ def AutodiffPass : Pass<"coda-autodiff", "ModuleOp"> {
            "Type of stored cotangents; empty: the value's">,
     Option<"accumulate", "accumulate", "bool", "false",
            "Add gradients summed over rows to given ones">,
+    Option<"recomputeOver", "recompute-over", "int64_t", "0",
+           "Run a gemm again rather than save more bytes; 0: never">,
     Option<"numerics", "numerics", "::mlir::coda::Numerics",
            "::mlir::coda::Numerics::Relaxed",
            "strict: take no scale through a rounding",
