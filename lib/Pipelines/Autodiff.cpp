@@ -27,8 +27,12 @@ void coda::buildAutodiffPipeline(OpPassManager &pm,
   if (options.fuse)
     addFusion(pm, fuse);
   // A row's partial sums are saved as they are: a sum of them would be a launch.
-  if (options.fuse && options.numerics != Numerics::Strict)
-    pm.addNestedPass<func::FuncOp>(createPartitionReductionsPass());
+  // The adjoint of a logaddexp reads its whole value.
+  if (options.fuse && options.numerics != Numerics::Strict) {
+    PartitionReductionsPassOptions partition;
+    partition.sumsOnly = true;
+    pm.addNestedPass<func::FuncOp>(createPartitionReductionsPass(partition));
+  }
   addCleanup(pm);
   AutodiffPassOptions autodiff;
   autodiff.function = options.function;

@@ -155,6 +155,7 @@ private:
 std::optional<PartitionReductionsPass::Cut>
 PartitionReductionsPass::getCut(TileOpInterface op, unsigned o) {
   if (!op.getCombiner(o) || !op.getFresh()[o] ||
+      (sumsOnly && !isa<AddAttr>(op.getCombiner(o))) ||
       op->getNumResults() == 0)
     return std::nullopt;
   AffineMap map = op.getOutputMap(o);

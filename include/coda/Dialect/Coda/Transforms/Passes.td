@@ -400,6 +400,8 @@ def PartitionReductionsPass
   let dependentDialects = ["coda::CodaDialect", "tensor::TensorDialect"];
   let options = [
     Option<"granule", "granule", "int64_t", "128", "Columns per partial sum">,
+    Option<"sumsOnly", "sums-only", "bool", "false",
+           "Leave reductions with other combiners whole">,
     Option<"maxPartials", "max-partials", "int64_t", "128",
            "Partials that a reader adds itself">
   ];
