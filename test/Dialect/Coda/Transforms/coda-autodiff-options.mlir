@@ -46,13 +46,3 @@ func.func @other(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   return %y : tensor<4x4xf32>
 }
 // OTHER: func.func @other_bwd(%{{.+}}: tensor<4x4xf32>, %{{.+}}: tensor<4x4xf32>) -> tensor<4x4xf32>
-
-// RUN: coda-opt %s --coda-autodiff="constants=0,3 recompute-over=1" --canonicalize --cse | FileCheck %s --check-prefix=AGAIN
-// Nothing is saved: the product of the first gemm runs again.
-// AGAIN-LABEL: func.func @main_fwd(
-// AGAIN-SAME: -> tensor<8x2xbf16> {
-// AGAIN-LABEL: func.func @main_bwd(
-// AGAIN-SAME: %[[X:[^:]+]]: tensor<8x4xbf16>, %[[W:[^:]+]]: tensor<6x4xbf16>
-// AGAIN: %[[Z:.+]] = coda.gemm
-// AGAIN-NEXT: acc(%[[X]][m, k] * %[[W]][n, k]
-// AGAIN-NEXT: outs(%{{.+}}[m, n] : tensor<8x6xf32>)
