@@ -160,7 +160,19 @@ def _tune(args) -> int:
     except ImportError as error:
         raise UsageError("measuring needs torch: %s" % error) from None
     database = args.schedule_db or os.path.join(args.folder, DATABASE_NAME)
-    return tune(selected, args.folder, database, args.rounds, args.resume, _say)
+    try:
+        return tune(selected, args.folder, database, args.rounds, args.resume, _say)
+    except DeviceLost as lost:
+        _say("the device was lost by %s: going on in a new process" % lost)
+    return _again(args, [])
+
+
+def _again(args, rest: List[str]) -> int:
+    """The same command in a new process. What broke the device is on disk, so each
+    process gets further."""
+    done = subprocess.run(
+        [sys.executable, "-m", "coda_bench", *args.given, "--resume", *rest], check=False)
+    return done.returncode or 1
 
 
 def _run(args) -> int:
@@ -184,13 +196,8 @@ def _run(args) -> int:
             time_limit=args.time_limit, resume=args.resume, check=not args.no_check, log=_say)
     except DeviceLost as lost:
         _say("the device was lost by %s: going on in a new process" % lost)
-    # The results say what broke it, so each process gets further.
-    rest = ["--resume"]
-    if args.time_limit:
-        rest.append("--time-limit=%g" % max(1.0, args.time_limit - time.monotonic() + start))
-    done = subprocess.run(
-        [sys.executable, "-m", "coda_bench", *args.given, *rest], check=False)
-    return done.returncode or 1
+    left = max(1.0, args.time_limit - time.monotonic() + start)
+    return _again(args, ["--time-limit=%g" % left] if args.time_limit else [])
 
 
 def _report(args) -> int:

@@ -85,6 +85,8 @@ class Database:
                 raise UsageError("%s is no schedule database of version %d" % (
                     path, DATABASE_VERSION))
         self.entries: Dict[str, dict] = self.data["gpus"].setdefault(gpu, {})
+        # Artifacts that took the device down: not tried again.
+        self.broken: List[str] = self.data.setdefault("broken", [])
 
     def add(self, key: str, times: Dict[str, float], selected: str) -> Optional[dict]:
         """Enters the best of {schedule: ms}; None if there is none to choose from."""

@@ -27,7 +27,7 @@ def kernel_times(
 
     flush = torch.empty(protocol.FLUSH_BYTES, dtype=torch.int8, device="cuda")
     order: List[int] = []
-    with profile(activities=[ProfilerActivity.CUDA]) as profiler:
+    with profile(activities=[ProfilerActivity.CUDA], acc_events=True) as profiler:
         for turn in range(rounds):
             for i in range(len(runs)):
                 i = (i + turn) % len(runs)
@@ -55,7 +55,9 @@ def kernel_times(
 class Tuning:
     """One op: its artifacts on one set of inputs, checked and measured."""
 
-    def __init__(self, op: Op, prepared: Prepared, folder: str, log):
+    def __init__(
+        self, op: Op, prepared: Prepared, folder: str, database: Database, log
+    ):
         import coda
 
         self.op, self.prepared, self.log = op, prepared, log
@@ -69,12 +71,19 @@ class Tuning:
         self.calls, self.positions, outputs = [], [], None
         for candidate in prepared.candidates:
             path = os.path.join(folder, candidate["artifact"])
+            if candidate["artifact"] in database.broken:
+                continue
             call = coda.Artifact.load(path).main.bind(*arguments, out=outputs)
             outputs = call.outputs
             for output in outputs:
                 output.fill_(float("nan") if output.is_floating_point() else -1)
-            why = self._broken(call, lambda: protocol.errors(
-                inputs.joined(op, t, dict(zip(prepared.results, outputs))), reference, units))
+            try:
+                why = self._broken(call, lambda: protocol.errors(
+                    inputs.joined(op, t, dict(zip(prepared.results, outputs))), reference, units))
+            except DeviceLost as lost:
+                database.broken.append(candidate["artifact"])
+                database.save()
+                raise DeviceLost("%s: %s" % (candidate["artifact"], lost)) from None
             if why:
                 log("%-44s %s: %s" % (op.key, candidate["artifact"], why))
             else:
@@ -125,7 +134,8 @@ class Tuning:
 
 def tune(ops: List[Op], folder: str, path: str, rounds: int, resume: bool, log) -> int:
     """Measures the candidates of `ops` in `folder` and enters the best in the
-    database `path`, op by op. Raises UsageError, and DeviceLost."""
+    database `path`, op by op. Raises UsageError, and DeviceLost after noting in the
+    database which candidate it was."""
     if not torch.cuda.is_available():
         raise UsageError("no GPU here: schedules are measured")
     manifest = Manifest.read(folder)
@@ -139,7 +149,7 @@ def tune(ops: List[Op], folder: str, path: str, rounds: int, resume: bool, log) 
         count += 1
         if resume and all(k["key"] in database.entries for k in prepared.kernels):
             continue
-        Tuning(op, prepared, folder, log).run(database, rounds)
+        Tuning(op, prepared, folder, database, log).run(database, rounds)
         database.save()
         protocol.release(on_gpu=True)
     if not count:

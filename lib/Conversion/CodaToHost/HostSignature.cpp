@@ -314,12 +314,12 @@ FailureOr<func::FuncOp> makeInferFunction(func::FuncOp func,
   return infer;
 }
 
-/// `out`, a block argument, in the shape that `reshape` has before it; null if
-/// that does not follow from the shape of `out`.
+/// `out`, a block argument or a view of one, in the shape that `reshape` has
+/// before it; null if that does not follow from the shape of `out`.
 Value undoReshape(Operation *reshape, Value out, OpBuilder &builder) {
   Location loc = reshape->getLoc();
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(cast<BlockArgument>(out).getOwner());
+  builder.setInsertionPointAfterValue(out);
   return TypeSwitch<Operation *, Value>(reshape)
       .Case([&](tensor::ExpandShapeOp op) {
         return tensor::CollapseShapeOp::create(builder, loc, op.getSrcType(),
@@ -358,7 +358,7 @@ Value undoReshape(Operation *reshape, Value out, OpBuilder &builder) {
       .Default([](Operation *) { return Value(); });
 }
 
-/// Stores `value`, a result, into `out`. What a reshape hides is stored in its
+/// Stores `value`, a result, into `out`. What reshapes hide is stored in its
 /// own shape: then who makes it can write to `out`, and nothing is copied.
 Value storeInto(Value value, Value out, OpBuilder &builder) {
   Location loc = value.getLoc();
@@ -367,10 +367,9 @@ Value storeInto(Value value, Value out, OpBuilder &builder) {
       isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(reshape) &&
       !isa<BlockArgument>(reshape->getOperand(0)))
     if (Value inner = undoReshape(reshape, out, builder)) {
-      auto store = bufferization::MaterializeInDestinationOp::create(
-          builder, loc, inner.getType(), reshape->getOperand(0), inner);
       IRMapping mapping;
-      mapping.map(reshape->getOperand(0), store.getResult());
+      mapping.map(reshape->getOperand(0),
+                  storeInto(reshape->getOperand(0), inner, builder));
       return builder.clone(*reshape, mapping)->getResult(0);
     }
   return bufferization::MaterializeInDestinationOp::create(

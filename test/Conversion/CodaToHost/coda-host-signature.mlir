@@ -110,3 +110,26 @@ func.func private @kernel(%a: tensor<?x64xbf16>, %b: tensor<?x64xbf16>, %o: tens
   }
   return %r : tensor<?x64xbf16>
 }
+
+// -----
+
+// A chain of reshapes is undone one by one, at the start of the function.
+
+// CHECK-LABEL: func.func @chain
+// CHECK-SAME: %[[A:[a-z0-9]+]]: tensor<8x6xf32>
+// CHECK-SAME: %[[OUT:[a-z0-9]+]]: tensor<2x4x6xf32>
+// CHECK: %[[FLAT:.*]] = tensor.collapse_shape %[[OUT]] {{\[\[0, 1\], \[2\]\]}} : tensor<2x4x6xf32> into tensor<8x6xf32>
+// CHECK: %[[VIEW:.*]] = tensor.expand_shape %[[FLAT]] {{\[\[0\], \[1, 2\]\]}} output_shape [8, 2, 3] : tensor<8x6xf32> into tensor<8x2x3xf32>
+// CHECK: %[[R:.*]] = linalg.exp
+// CHECK: %[[M:.*]] = bufferization.materialize_in_destination %[[R]] in %[[VIEW]]
+// CHECK: %[[C:.*]] = tensor.collapse_shape %[[M]] {{\[\[0\], \[1, 2\]\]}} : tensor<8x2x3xf32> into tensor<8x6xf32>
+// CHECK: %[[S:.*]] = tensor.expand_shape %[[C]] {{\[\[0, 1\], \[2\]\]}} output_shape [2, 4, 6] : tensor<8x6xf32> into tensor<2x4x6xf32>
+// CHECK: return %[[S]]
+func.func @chain(%a: tensor<8x6xf32>) -> tensor<2x4x6xf32> {
+  %x = tensor.expand_shape %a [[0], [1, 2]] output_shape [8, 2, 3] : tensor<8x6xf32> into tensor<8x2x3xf32>
+  %e = tensor.empty() : tensor<8x2x3xf32>
+  %r = linalg.exp ins(%x : tensor<8x2x3xf32>) outs(%e : tensor<8x2x3xf32>) -> tensor<8x2x3xf32>
+  %c = tensor.collapse_shape %r [[0], [1, 2]] : tensor<8x2x3xf32> into tensor<8x6xf32>
+  %s = tensor.expand_shape %c [[0, 1], [2]] output_shape [2, 4, 6] : tensor<8x6xf32> into tensor<2x4x6xf32>
+  return %s : tensor<2x4x6xf32>
+}
