@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "coda/Dialect/Coda/IR/CodaOps.h"
+#include "coda/Dialect/Coda/IR/TileOpRegion.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -81,13 +82,8 @@ TileOpInterface coda::rebuildTileOp(RewriterBase &rewriter, TileOpInterface op,
   for (unsigned o : outputs)
     llvm::append_range(yielded, op.getYieldedValues(o));
   // Only what the kept outputs need: dropped arguments have no image.
-  llvm::SmallPtrSet<Operation *, 32> needed;
-  SmallVector<Value> worklist(yielded);
-  while (!worklist.empty()) {
-    Operation *def = worklist.pop_back_val().getDefiningOp();
-    if (def && needed.insert(def).second)
-      llvm::append_range(worklist, def->getOperands());
-  }
+  llvm::SmallPtrSet<Operation *, 32> needed =
+      getNeededOps(yielded, [](Value) { return false; });
   for (Operation &inner : op.getBody().front().without_terminator())
     if (needed.contains(&inner))
       rewriter.clone(inner, mapping);

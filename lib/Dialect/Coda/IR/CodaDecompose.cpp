@@ -8,10 +8,11 @@
 // What gemm, map and bundle mean, written once: the CPU path, the reference in
 // tests and the `coda-decompose` pass all use this.
 
-#include "coda/Dialect/Coda/IR/CodaOps.h"
+#include "coda/Dialect/Coda/IR/TileOpRegion.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -25,7 +26,8 @@ namespace {
 ///   2. each combining load: a reduction over its p dims,
 ///   3. the region, over the b, m and n dims: one elementwise generic; before
 ///      it, for each group_reduce, a generic for its operand and a reduction,
-///   4. each reduced output: a reduction of what 3 yields for it.
+///   4. each reduced output: a reduction of what 3 yields for it (logaddexp: of
+///      its maximum and of exponentials below it).
 /// A value per point of the u dims is a slice of its operand at that point.
 class TileOpDecomposer {
 public:
@@ -49,16 +51,24 @@ private:
   Value createFill(ArrayRef<unsigned> dims, TypedAttr value);
   /// `map` over the domain, rewritten over the dims `kept` in their order.
   AffineMap compress(AffineMap map, ArrayRef<unsigned> kept);
-  /// All points of the u dims of `map`, row-major: values by dim position.
-  SmallVector<DenseMap<unsigned, int64_t>> getUnrollPoints(AffineMap map);
   /// The part of `operand` at `point` of its u dims, and its map without them.
   Source sliceAt(Value operand, AffineMap map,
-                 const DenseMap<unsigned, int64_t> &point);
+                 const UnrollPoint &point);
   Value insertAt(Value slice, Value dest, AffineMap map,
-                 const DenseMap<unsigned, int64_t> &point);
+                 const UnrollPoint &point);
   Value buildAccumulator(unsigned first, unsigned size);
+  using Combine = function_ref<Value(OpBuilder &, Location, ValueRange)>;
+  /// A generic over `domain` of `inputs` into `init`, which reduces the dims
+  /// that `initMap` drops; `combine` gets the elements of the inputs and of the
+  /// init.
+  Value fold(ValueRange inputs, ArrayRef<AffineMap> inputMaps,
+             ArrayRef<unsigned> domain, Value init, AffineMap initMap,
+             Combine combine);
   Value reduce(Value value, AffineMap valueMap, ArrayRef<unsigned> domain,
                Value init, AffineMap initMap, CombinerAttrInterface combiner);
+  Value reduceLogAddExp(Value value, AffineMap valueMap,
+                        ArrayRef<unsigned> domain, Value init,
+                        AffineMap initMap, LogAddExpAttr combiner);
   /// Computes `values` of the region at every point into `inits`.
   SmallVector<Value> compute(ValueRange values, ValueRange inits,
                              ArrayRef<AffineMap> initMaps);
@@ -106,27 +116,9 @@ AffineMap TileOpDecomposer::compress(AffineMap map, ArrayRef<unsigned> kept) {
   return map.replaceDimsAndSymbols(dims, {}, kept.size(), 0);
 }
 
-SmallVector<DenseMap<unsigned, int64_t>>
-TileOpDecomposer::getUnrollPoints(AffineMap map) {
-  SmallVector<DenseMap<unsigned, int64_t>> points(1);
-  for (unsigned i = 0; i < op.getNumDims(DimKind::u); ++i) {
-    unsigned d = op.getDimPosition(DimKind::u, i);
-    if (!map.isFunctionOfDim(d))
-      continue;
-    SmallVector<DenseMap<unsigned, int64_t>> next;
-    for (const auto &point : points)
-      for (int64_t v = 0; v < extents[d]; ++v) {
-        next.push_back(point);
-        next.back()[d] = v;
-      }
-    points = std::move(next);
-  }
-  return points;
-}
-
 /// Offsets and sizes of the part of an operand at a point of its u dims.
 static void getSlice(OpBuilder &b, Location loc, Value operand, AffineMap map,
-                     const DenseMap<unsigned, int64_t> &point,
+                     const UnrollPoint &point,
                      SmallVector<OpFoldResult> &offsets,
                      SmallVector<OpFoldResult> &sizes,
                      SmallVector<OpFoldResult> &strides,
@@ -152,7 +144,7 @@ static void getSlice(OpBuilder &b, Location loc, Value operand, AffineMap map,
 /// How the dims of an operand are grouped so that each group holds one dim that
 /// is kept at a point of the u dims; none if no dim is.
 static SmallVector<ReassociationIndices>
-groupDims(AffineMap map, const DenseMap<unsigned, int64_t> &point) {
+groupDims(AffineMap map, const UnrollPoint &point) {
   SmallVector<ReassociationIndices> groups;
   bool open = false; // a group that lacks its kept dim
   for (unsigned r = 0; r < map.getNumResults(); ++r) {
@@ -175,7 +167,7 @@ groupDims(AffineMap map, const DenseMap<unsigned, int64_t> &point) {
 /// not say if the tensor has others: so these are reshaped.
 static RankedTensorType
 getSliceType(Value operand, AffineMap map,
-             const DenseMap<unsigned, int64_t> &point) {
+             const UnrollPoint &point) {
   auto type = cast<RankedTensorType>(operand.getType());
   SmallVector<int64_t> shape(type.getShape());
   for (unsigned r = 0; r < shape.size(); ++r)
@@ -193,7 +185,7 @@ static bool isEmpty(Value value) {
 
 TileOpDecomposer::Source
 TileOpDecomposer::sliceAt(Value operand, AffineMap map,
-                          const DenseMap<unsigned, int64_t> &point) {
+                          const UnrollPoint &point) {
   if (point.empty())
     return {operand, compress(map, getParallelDims())};
   SmallVector<OpFoldResult> offsets, sizes, strides;
@@ -223,7 +215,7 @@ TileOpDecomposer::sliceAt(Value operand, AffineMap map,
 }
 
 Value TileOpDecomposer::insertAt(Value slice, Value dest, AffineMap map,
-                                 const DenseMap<unsigned, int64_t> &point) {
+                                 const UnrollPoint &point) {
   if (point.empty())
     return slice;
   if (isEmpty(dest))
@@ -298,23 +290,89 @@ Value TileOpDecomposer::buildAccumulator(unsigned first, unsigned size) {
   return acc;
 }
 
-Value TileOpDecomposer::reduce(Value value, AffineMap valueMap,
-                               ArrayRef<unsigned> domain, Value init,
-                               AffineMap initMap,
-                               CombinerAttrInterface combiner) {
+Value TileOpDecomposer::fold(ValueRange inputs, ArrayRef<AffineMap> inputMaps,
+                             ArrayRef<unsigned> domain, Value init,
+                             AffineMap initMap, Combine combine) {
   SmallVector<utils::IteratorType> iterators;
   for (unsigned i = 0; i < domain.size(); ++i)
     iterators.push_back(initMap.isFunctionOfDim(i)
                             ? utils::IteratorType::parallel
                             : utils::IteratorType::reduction);
-  AffineMap maps[] = {valueMap, initMap};
+  SmallVector<AffineMap> maps(inputMaps);
+  maps.push_back(initMap);
   return linalg::GenericOp::create(
-             b, loc, init.getType(), value, init, maps, iterators,
+             b, loc, init.getType(), inputs, init, maps, iterators,
              [&](OpBuilder &b, Location loc, ValueRange args) {
-               linalg::YieldOp::create(
-                   b, loc, combiner.combine(b, loc, args[1], args[0]));
+               linalg::YieldOp::create(b, loc, combine(b, loc, args));
              })
       .getResult(0);
+}
+
+Value TileOpDecomposer::reduce(Value value, AffineMap valueMap,
+                               ArrayRef<unsigned> domain, Value init,
+                               AffineMap initMap,
+                               CombinerAttrInterface combiner) {
+  if (auto logAddExp = dyn_cast<LogAddExpAttr>(combiner))
+    return reduceLogAddExp(value, valueMap, domain, init, initMap, logAddExp);
+  return fold(value, valueMap, domain, init, initMap,
+              [&](OpBuilder &b, Location loc, ValueRange args) {
+                return combiner.combine(b, loc, args[1], args[0]);
+              });
+}
+
+/// The maximum m, then init + (m + log of the sum of exp(v - m)): one exp for
+/// each element, and sums that need no order. Where m is infinite, v - 0 gives
+/// what is right: exp(-inf) is 0, log(0) is -inf.
+Value TileOpDecomposer::reduceLogAddExp(Value value, AffineMap valueMap,
+                                        ArrayRef<unsigned> domain, Value init,
+                                        AffineMap initMap,
+                                        LogAddExpAttr combiner) {
+  auto type = cast<FloatType>(getElementTypeOrSelf(init));
+  auto filled = [&](TypedAttr attr) -> Value {
+    Value empty = tensor::EmptyOp::create(
+        b, loc, tensor::getMixedSizes(b, loc, init), type);
+    Value scalar = arith::ConstantOp::create(b, loc, attr);
+    return linalg::FillOp::create(b, loc, scalar, empty).getResult(0);
+  };
+  auto finite = [&](OpBuilder &b, Location loc, Value max) -> Value {
+    Value inf = arith::ConstantOp::create(
+        b, loc, b.getFloatAttr(type, APFloat::getInf(type.getFloatSemantics())));
+    Value isInfinite =
+        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ,
+                              math::AbsFOp::create(b, loc, max), inf);
+    Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+    return arith::SelectOp::create(b, loc, isInfinite, zero, max);
+  };
+  Value max = fold(value, valueMap, domain, filled(combiner.getIdentity(type)),
+                   initMap, [](OpBuilder &b, Location loc, ValueRange args) {
+                     return arith::MaximumFOp::create(b, loc, args[1], args[0])
+                         .getResult();
+                   });
+  Value sum =
+      fold({value, max}, {valueMap, initMap}, domain,
+           filled(b.getZeroAttr(type)), initMap,
+           [&](OpBuilder &b, Location loc, ValueRange args) {
+             Value below = arith::SubFOp::create(b, loc, args[0],
+                                                 finite(b, loc, args[1]));
+             Value exp = math::ExpOp::create(b, loc, below);
+             return arith::AddFOp::create(b, loc, args[2], exp).getResult();
+           });
+  // Over the dims of the init alone.
+  SmallVector<unsigned> kept;
+  SmallVector<AffineExpr> exprs(domain.size(), b.getAffineConstantExpr(0));
+  for (auto [i, dim] : llvm::enumerate(domain))
+    if (initMap.isFunctionOfDim(i)) {
+      exprs[i] = b.getAffineDimExpr(kept.size());
+      kept.push_back(dim);
+    }
+  AffineMap map = initMap.replaceDimsAndSymbols(exprs, {}, kept.size(), 0);
+  return fold({max, sum}, {map, map}, kept, init, map,
+              [&](OpBuilder &b, Location loc, ValueRange args) {
+                Value log = math::LogOp::create(b, loc, args[1]);
+                Value total = arith::AddFOp::create(
+                    b, loc, finite(b, loc, args[0]), log);
+                return combiner.combine(b, loc, args[2], total);
+              });
 }
 
 SmallVector<Value> TileOpDecomposer::compute(ValueRange values,
@@ -322,19 +380,14 @@ SmallVector<Value> TileOpDecomposer::compute(ValueRange values,
                                              ArrayRef<AffineMap> initMaps) {
   // The ops of the region that `values` depend on, and the tensors read.
   Block &body = op.getBody().front();
-  llvm::SmallPtrSet<Operation *, 32> needed;
   llvm::SetVector<Value> reads;
-  SmallVector<Value> worklist(values);
-  while (!worklist.empty()) {
-    Value value = worklist.pop_back_val();
-    if (sources.contains(value)) {
-      reads.insert(value);
-      continue;
-    }
-    Operation *def = value.getDefiningOp();
-    if (needed.insert(def).second)
-      llvm::append_range(worklist, def->getOperands());
-  }
+  llvm::SmallPtrSet<Operation *, 32> needed =
+      getNeededOps(values, [&](Value value) {
+        if (!sources.contains(value))
+          return false;
+        reads.insert(value);
+        return true;
+      });
 
   SmallVector<Value> inputs;
   SmallVector<AffineMap> maps;
@@ -391,7 +444,7 @@ SmallVector<Value> TileOpDecomposer::run() {
     AffineMap map =
         AffineMap::get(op.getNumDomainDims(), 0, exprs, b.getContext());
     for (auto [arg, point] :
-         llvm::zip_equal(op.getAccArguments(i), getUnrollPoints(map)))
+         llvm::zip_equal(op.getAccArguments(i), getUnrollPoints(op, map)))
       sources[arg] = sliceAt(acc, map, point);
     product += size;
   }
@@ -419,7 +472,7 @@ SmallVector<Value> TileOpDecomposer::run() {
       map = keptMap;
     }
     for (auto [arg, point] :
-         llvm::zip_equal(op.getInputArguments(i), getUnrollPoints(map)))
+         llvm::zip_equal(op.getInputArguments(i), getUnrollPoints(op, map)))
       sources[arg] = sliceAt(input, map, point);
   }
 
@@ -453,7 +506,7 @@ SmallVector<Value> TileOpDecomposer::run() {
   for (unsigned o = 0; o < op.getOutputs().size(); ++o) {
     AffineMap map = op.getOutputMap(o);
     for (auto [value, point] :
-         llvm::zip_equal(op.getYieldedValues(o), getUnrollPoints(map))) {
+         llvm::zip_equal(op.getYieldedValues(o), getUnrollPoints(op, map))) {
       values.push_back(value);
       if (op.getCombiner(o)) {
         inits.push_back(createEmpty(parallel, value.getType()));
@@ -482,7 +535,7 @@ SmallVector<Value> TileOpDecomposer::run() {
           arith::ConstantOp::create(b, loc, combiner.getIdentity(type));
       result = linalg::FillOp::create(b, loc, scalar, result).getResult(0);
     }
-    for (const auto &point : getUnrollPoints(map)) {
+    for (const auto &point : getUnrollPoints(op, map)) {
       Value value = computed[next++];
       if (combiner) {
         Source init = sliceAt(result, map, point);

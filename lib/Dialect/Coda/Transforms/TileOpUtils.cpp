@@ -17,25 +17,6 @@
 using namespace mlir;
 using namespace mlir::coda;
 
-SmallVector<UnrollPoint> coda::getUnrollPoints(TileOpInterface op,
-                                               AffineMap map) {
-  SmallVector<int64_t> extents = op.getStaticExtents();
-  SmallVector<UnrollPoint> points(1);
-  for (unsigned i = 0; i < op.getNumDims(DimKind::u); ++i) {
-    unsigned dim = op.getDimPosition(DimKind::u, i);
-    if (!map.isFunctionOfDim(dim))
-      continue;
-    SmallVector<UnrollPoint> next;
-    for (const UnrollPoint &point : points)
-      for (int64_t v = 0; v < extents[dim]; ++v) {
-        next.push_back(point);
-        next.back()[dim] = v;
-      }
-    points = std::move(next);
-  }
-  return points;
-}
-
 namespace {
 /// A domain under construction: dims are added by kind and get their position
 /// once all are known.

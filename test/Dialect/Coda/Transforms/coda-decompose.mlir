@@ -100,30 +100,42 @@ func.func @reductions(%x: tensor<4x?xf32>, %s: tensor<4xf32>, %t: tensor<?xf32>)
   return %0#0, %0#1 : tensor<4xf32>, tensor<?xf32>
 }
 
+// One exponential for each element; a maximum of -inf or +inf is not taken off.
 // CHECK-LABEL: func.func @logaddexp(
-// CHECK-SAME:    %[[ARG0:[a-zA-Z0-9_]+]]: tensor<4xf32>
-// CHECK-SAME:    %[[ARG1:[a-zA-Z0-9_]+]]: tensor<f32>
-// CHECK-NEXT: %[[V0:.+]] = tensor.empty() : tensor<4xf32>
-// CHECK-NEXT: %[[V1:.+]] = linalg.generic {indexing_maps = [#[[$MAP8]], #[[$MAP8]]], iterator_types = ["parallel"]} ins(%[[ARG0]] : tensor<4xf32>) outs(%[[V0]] : tensor<4xf32>) {
-// CHECK-NEXT: ^bb0(%[[IN:.+]]: f32, %[[OUT:.+]]: f32):
-// CHECK-NEXT:   linalg.yield %[[IN]] : f32
-// CHECK-NEXT: } -> tensor<4xf32>
-// CHECK-NEXT: %[[V2:.+]] = linalg.generic {indexing_maps = [#[[$MAP8]], #[[$MAP9]]], iterator_types = ["reduction"]} ins(%[[V1]] : tensor<4xf32>) outs(%[[ARG1]] : tensor<f32>) {
-// CHECK-NEXT: ^bb0(%[[IN]]: f32, %[[OUT]]: f32):
-// CHECK-NEXT:   %[[V3:.+]] = arith.maximumf %[[OUT]], %[[IN]] : f32
-// CHECK-NEXT:   %[[V4:.+]] = arith.minimumf %[[OUT]], %[[IN]] : f32
-// CHECK-NEXT:   %[[CST:.+]] = arith.constant 0x7F800000 : f32
-// CHECK-NEXT:   %[[V5:.+]] = math.absf %[[V3]] : f32
-// CHECK-NEXT:   %[[V6:.+]] = arith.cmpf oeq, %[[V5]], %[[CST]] : f32
-// CHECK-NEXT:   %[[V7:.+]] = arith.subf %[[V4]], %[[V3]] : f32
-// CHECK-NEXT:   %[[V8:.+]] = math.exp %[[V7]] : f32
-// CHECK-NEXT:   %[[V9:.+]] = math.log1p %[[V8]] : f32
-// CHECK-NEXT:   %[[V10:.+]] = arith.addf %[[V3]], %[[V9]] : f32
-// CHECK-NEXT:   %[[V11:.+]] = arith.select %[[V6]], %[[V3]], %[[V10]] : f32
-// CHECK-NEXT:   linalg.yield %[[V11]] : f32
-// CHECK-NEXT: } -> tensor<f32>
-// CHECK-NEXT: return %[[V2]] : tensor<f32>
-// CHECK-NEXT: }
+// CHECK-SAME:    %[[X:[a-zA-Z0-9_]+]]: tensor<4xf32>
+// CHECK-SAME:    %[[S:[a-zA-Z0-9_]+]]: tensor<f32>
+// CHECK:       %[[V:.+]] = linalg.generic {{.+}} ins(%[[X]] : tensor<4xf32>)
+// CHECK:       %[[LOWEST:.+]] = linalg.fill
+// CHECK-NEXT:  %[[MAX:.+]] = linalg.generic {indexing_maps = [#[[$MAP8]], #[[$MAP9]]], iterator_types = ["reduction"]} ins(%[[V]] : tensor<4xf32>) outs(%[[LOWEST]] : tensor<f32>) {
+// CHECK-NEXT:  ^bb0(%[[IN:.+]]: f32, %[[OUT:.+]]: f32):
+// CHECK-NEXT:    %[[M:.+]] = arith.maximumf %[[OUT]], %[[IN]]
+// CHECK-NEXT:    linalg.yield %[[M]]
+// CHECK:       %[[NONE:.+]] = linalg.fill
+// CHECK-NEXT:  %[[SUM:.+]] = linalg.generic {indexing_maps = [#[[$MAP8]], #[[$MAP9]], #[[$MAP9]]], iterator_types = ["reduction"]} ins(%[[V]], %[[MAX]] : tensor<4xf32>, tensor<f32>) outs(%[[NONE]] : tensor<f32>) {
+// CHECK-NEXT:  ^bb0(%[[IN:.+]]: f32, %[[TOP:.+]]: f32, %[[OUT:.+]]: f32):
+// CHECK-NEXT:    %[[INF:.+]] = arith.constant 0x7F800000 : f32
+// CHECK-NEXT:    %[[ABS:.+]] = math.absf %[[TOP]]
+// CHECK-NEXT:    %[[IS:.+]] = arith.cmpf oeq, %[[ABS]], %[[INF]]
+// CHECK-NEXT:    %[[ZERO:.+]] = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:    %[[FINITE:.+]] = arith.select %[[IS]], %[[ZERO]], %[[TOP]]
+// CHECK-NEXT:    %[[BELOW:.+]] = arith.subf %[[IN]], %[[FINITE]]
+// CHECK-NEXT:    %[[EXP:.+]] = math.exp %[[BELOW]]
+// CHECK-NEXT:    %[[ADD:.+]] = arith.addf %[[OUT]], %[[EXP]]
+// CHECK-NEXT:    linalg.yield %[[ADD]]
+// CHECK:       %[[R:.+]] = linalg.generic {{.+}} ins(%[[MAX]], %[[SUM]] : tensor<f32>, tensor<f32>) outs(%[[S]] : tensor<f32>) {
+// CHECK-NEXT:  ^bb0(%[[TOP:.+]]: f32, %[[TOTAL:.+]]: f32, %[[OUT:.+]]: f32):
+// CHECK-NEXT:    %[[LOG:.+]] = math.log %[[TOTAL]]
+// CHECK:         %[[FINITE:.+]] = arith.select %{{.+}}, %{{.+}}, %[[TOP]]
+// CHECK-NEXT:    %[[LSE:.+]] = arith.addf %[[FINITE]], %[[LOG]]
+// CHECK-NEXT:    %[[HI:.+]] = arith.maximumf %[[OUT]], %[[LSE]]
+// CHECK-NEXT:    %[[LO:.+]] = arith.minimumf %[[OUT]], %[[LSE]]
+// CHECK:         %[[DIFF:.+]] = arith.subf %[[LO]], %[[HI]]
+// CHECK-NEXT:    %[[E:.+]] = math.exp %[[DIFF]]
+// CHECK-NEXT:    %[[L:.+]] = math.log1p %[[E]]
+// CHECK-NEXT:    %[[BOTH:.+]] = arith.addf %[[HI]], %[[L]]
+// CHECK-NEXT:    %[[RESULT:.+]] = arith.select %{{.+}}, %[[HI]], %[[BOTH]]
+// CHECK-NEXT:    linalg.yield %[[RESULT]]
+// CHECK:       return %[[R]]
 func.func @logaddexp(%x: tensor<4xf32>, %s: tensor<f32>) -> tensor<f32> {
   %0 = coda.map ins(%x[n] : tensor<4xf32>) outs(logaddexp %s[] : tensor<f32>) {
   ^bb0(%v: f32):

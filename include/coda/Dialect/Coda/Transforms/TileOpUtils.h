@@ -8,16 +8,9 @@
 #ifndef CODA_DIALECT_CODA_TRANSFORMS_TILEOPUTILS_H
 #define CODA_DIALECT_CODA_TRANSFORMS_TILEOPUTILS_H
 
-#include "coda/Dialect/Coda/IR/CodaOps.h"
+#include "coda/Dialect/Coda/IR/TileOpRegion.h"
 
 namespace mlir::coda {
-
-/// A point of the u dims of an operand: values by position in the domain.
-using UnrollPoint = DenseMap<unsigned, int64_t>;
-
-/// All points of the u dims that `map` uses, in the order in which the region
-/// has their values (row-major over the u dims in domain order).
-SmallVector<UnrollPoint> getUnrollPoints(TileOpInterface op, AffineMap map);
 
 /// How one tensor dim of an operand is split: the extents of the new dims, all
 /// of one group row-major. A group of one leaves the dim as it is.

@@ -1,0 +1,31 @@
+//===- TileOpRegion.h - Points and parts of a tile op's region --*- C++ -*-===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CODA_DIALECT_CODA_IR_TILEOPREGION_H
+#define CODA_DIALECT_CODA_IR_TILEOPREGION_H
+
+#include "coda/Dialect/Coda/IR/CodaOps.h"
+
+#include "llvm/ADT/SmallPtrSet.h"
+
+namespace mlir::coda {
+
+/// A point of the u dims: values by dim position.
+using UnrollPoint = DenseMap<unsigned, int64_t>;
+
+/// All points of the u dims of `map`, row-major by dim position: the order of
+/// block arguments and yielded values.
+SmallVector<UnrollPoint> getUnrollPoints(TileOpInterface op, AffineMap map);
+
+/// The ops that compute `values`, without looking behind a value for which
+/// `isGiven` holds. Block arguments have no op.
+llvm::SmallPtrSet<Operation *, 32>
+getNeededOps(ValueRange values, function_ref<bool(Value)> isGiven);
+
+} // namespace mlir::coda
+
+#endif // CODA_DIALECT_CODA_IR_TILEOPREGION_H

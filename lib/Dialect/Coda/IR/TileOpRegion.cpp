@@ -1,0 +1,45 @@
+//===- TileOpRegion.cpp - Points and parts of a tile op's region ----------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "coda/Dialect/Coda/IR/TileOpRegion.h"
+
+using namespace mlir;
+using namespace mlir::coda;
+
+SmallVector<UnrollPoint> coda::getUnrollPoints(TileOpInterface op,
+                                               AffineMap map) {
+  SmallVector<int64_t> extents = op.getStaticExtents();
+  SmallVector<UnrollPoint> points(1);
+  for (unsigned i = 0; i < op.getNumDims(DimKind::u); ++i) {
+    unsigned dim = op.getDimPosition(DimKind::u, i);
+    if (!map.isFunctionOfDim(dim))
+      continue;
+    SmallVector<UnrollPoint> next;
+    for (const UnrollPoint &point : points)
+      for (int64_t v = 0; v < extents[dim]; ++v) {
+        next.push_back(point);
+        next.back()[dim] = v;
+      }
+    points = std::move(next);
+  }
+  return points;
+}
+
+llvm::SmallPtrSet<Operation *, 32>
+coda::getNeededOps(ValueRange values, function_ref<bool(Value)> isGiven) {
+  llvm::SmallPtrSet<Operation *, 32> needed;
+  SmallVector<Value> worklist(values);
+  while (!worklist.empty()) {
+    Value value = worklist.pop_back_val();
+    if (isGiven(value))
+      continue;
+    Operation *def = value.getDefiningOp();
+    if (def && needed.insert(def).second)
+      llvm::append_range(worklist, def->getOperands());
+  }
+  return needed;
+}
