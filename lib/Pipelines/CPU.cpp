@@ -41,6 +41,7 @@ using namespace mlir::coda;
 
 void coda::buildCPULoopsPipeline(OpPassManager &pm,
                                  const CPUPipelineOptions &options) {
+  pm.addPass(createCodaCheckConstants());
   // arith and math on tensors, as front ends write them outside of linalg.
   pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addNestedPass<func::FuncOp>(createDecomposePass());
@@ -50,6 +51,7 @@ void coda::buildCPULoopsPipeline(OpPassManager &pm,
     pm.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
     pm.addPass(createCodaWidenToF64());
   }
+  pm.addPass(createCodaGuardTraps());
   pm.addPass(createCodaHostSignature());
   pm.addPass(createCodaFoldTransposes());
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());

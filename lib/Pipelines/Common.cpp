@@ -21,6 +21,7 @@ void coda::addCleanup(OpPassManager &pm) {
 }
 
 void coda::addBufferization(OpPassManager &pm, int64_t alignment) {
+  pm.addPass(createCodaLoopDestinations());
   pm.addPass(createCodaPrivatizeInits());
   pm.addPass(bufferization::createEmptyTensorEliminationPass());
   pm.addPass(bufferization::createEmptyTensorToAllocTensorPass());

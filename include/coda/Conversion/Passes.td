@@ -146,6 +146,76 @@ def CodaCopyToLinalg : Pass<"coda-copy-to-linalg"> {
 // Host ABI. In this order, with bufferization between the first two.
 //===----------------------------------------------------------------------===//
 
+def CodaCheckConstants : Pass<"coda-check-constants"> {
+  let summary = "Refuses constants that are data";
+  let description = [{
+    Weights and tables are arguments: an artifact holds no constant tensor of
+    more than `max-bytes` bytes, unless all its elements are equal. One that is
+    used is an error, at its place, with its size.
+  }];
+  let options = [
+    Option<"maxBytes", "max-bytes", "int64_t", "64",
+           "bytes that a constant may have">
+  ];
+}
+
+def CodaGuardTraps : Pass<"coda-guard-traps"> {
+  let summary = "Puts an assert before what would trap on some data";
+  let description = [{
+    In the bodies of linalg ops an integer division by zero or one that
+    overflows would end the process, as would reading or writing an element of a
+    tensor out of its bounds anywhere. Before each of these stands a `cf.assert`
+    then, unless constants or the loops' extents say that it cannot happen. A
+    failed assert is a status with a message to the caller.
+
+    ```mlir
+    %e = tensor.extract %t[%i] : tensor<8xf32>
+    ```
+    ==>
+    ```mlir
+    %c8 = arith.constant 8 : index
+    %in = arith.cmpi ult, %i, %c8 : index
+    cf.assert %in, "index 0 into a tensor is out of its bounds"
+    %e = tensor.extract %t[%i] : tensor<8xf32>
+    ```
+  }];
+  let statistics = [
+    Statistic<"numGuards", "num-guards", "asserts added">
+  ];
+  let dependentDialects = ["arith::ArithDialect", "cf::ControlFlowDialect",
+                           "tensor::TensorDialect"];
+}
+
+def CodaLoopDestinations : Pass<"coda-loop-destinations"> {
+  let summary = "Makes loops on tensors work in place";
+  let description = [{
+    One-shot bufferization takes an `scf.for` only if each value that it yields
+    is computed in the buffer of the iteration argument. This pass says so: it
+    materialises what is yielded in the argument (a copy, where it is not there
+    already), and gives an empty tensor that a loop starts from a buffer of its
+    own.
+
+    ```mlir
+    %r = scf.for ... iter_args(%a = %x) -> (tensor<8xf32>) {
+      %y = linalg.exp ins(%a) outs(%e) -> tensor<8xf32>
+      scf.yield %y
+    }
+    ```
+    ==>
+    ```mlir
+    %r = scf.for ... iter_args(%a = %x) -> (tensor<8xf32>) {
+      %y = linalg.exp ins(%a) outs(%e) -> tensor<8xf32>
+      %m = bufferization.materialize_in_destination %y in %a
+      scf.yield %m
+    }
+    ```
+
+    Other loops on tensors (`scf.while`, `scf.forall`, `scf.parallel`) and
+    `scf.index_switch` are errors.
+  }];
+  let dependentDialects = ["bufferization::BufferizationDialect"];
+}
+
 def CodaHostSignature : Pass<"coda-host-signature", "ModuleOp"> {
   let summary = "Gives public functions on tensors caller-allocated outputs";
   let description = [{

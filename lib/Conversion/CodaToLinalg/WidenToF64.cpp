@@ -123,8 +123,9 @@ struct WidenToF64 : public coda::impl::CodaWidenToF64Base<WidenToF64> {
       if (wide != arg)
         arg.replaceUsesWithIf(wide, [&](OpOperand &use) {
           // The cast itself, and the extents of its result, read the argument.
-          return !use.getOwner()->isBeforeInBlock(wide.getDefiningOp()) &&
-                 use.getOwner() != wide.getDefiningOp();
+          Operation *user = body.findAncestorOpInBlock(*use.getOwner());
+          return !user->isBeforeInBlock(wide.getDefiningOp()) &&
+                 user != wide.getDefiningOp();
         });
     }
     auto terminator = mlir::cast<func::ReturnOp>(body.getTerminator());
