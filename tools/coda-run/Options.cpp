@@ -45,6 +45,8 @@ inputs (one of)
   --inputs=F.npz        arrays arg0, arg1, ... or by the names of the arguments
   --inputs=RECIPE.json  values made from a recipe (docs/Runner.md)
   --seed=S              values made from the shapes of the entry
+  --extent=N            with --seed: each extent that the entry leaves open
+                        (default: 64)
 
 checks (one of, or none)
   --check=GOLDEN.npz    arrays out0_f32, out0_eager_bf16, ... or out0, ...
@@ -127,6 +129,7 @@ Result<Options> parseOptions(const std::vector<std::string> &arguments) {
                           : flag == "--json"    ? &options.json
                                                 : nullptr;
     bool isOther = flag == "--device" || flag == "--seed" ||
+                   flag == "--extent" ||
                    flag == "--repeat" || flag == "--numerics" ||
                    flag == "--compile-arg" || flag == "--grad-constants" ||
                    flag == "--save" || flag == "--grad-dtype" ||
@@ -153,6 +156,11 @@ Result<Options> parseOptions(const std::vector<std::string> &arguments) {
       if (!seed.ok())
         return seed.error();
       options.seed = *seed;
+    } else if (flag == "--extent") {
+      Result<uint64_t> extent = parseNumber(flag, text, 1u << 30);
+      if (!extent.ok())
+        return extent.error();
+      options.extent = static_cast<int64_t>(*extent);
     } else if (flag == "--repeat") {
       Result<uint64_t> repeat = parseNumber(flag, text, 1000000);
       if (!repeat.ok())
@@ -187,6 +195,9 @@ Result<Options> parseOptions(const std::vector<std::string> &arguments) {
     return Failure{"no values for the arguments; give --inputs or --seed"};
   if (!options.inputs.empty() && options.seed)
     return Failure{"--inputs and --seed exclude each other"};
+  if (options.extent && !options.seed)
+    return Failure{"--extent goes with --seed; the shapes of --inputs are "
+                   "those of its arrays"};
   if (!options.inputs.empty() && !endsWith(options.inputs, ".npz") &&
       !endsWith(options.inputs, ".json"))
     return Failure{"--inputs takes a .npz or a .json, given '" +

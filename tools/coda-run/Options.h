@@ -24,6 +24,8 @@ struct Options {
   bool cuda = false;
   std::string inputs;
   std::optional<uint64_t> seed;
+  /// Of --seed: what each dynamic extent is.
+  std::optional<int64_t> extent;
   std::string check;
   bool againstReference = false;
   std::string unfused;

@@ -65,6 +65,9 @@ double medianOf(std::vector<double> values) {
                            : (values[middle - 1] + values[middle]) / 2;
 }
 
+/// What --seed makes of an extent that the program leaves open.
+constexpr int64_t kSeedExtent = 64;
+
 /// Without --repeat, rounds are timed for this long, within these bounds.
 constexpr double kTimedSeconds = 0.5;
 constexpr int kMinRounds = 5, kMaxRounds = 101;
@@ -250,13 +253,15 @@ Result<std::vector<Tensor>> Session::inputsFromSeed(const EntryInfo &entry) {
   for (size_t i = 0; i < entry.inputs.size(); ++i) {
     const ArgumentInfo &info = entry.inputs[i];
     std::string what = "input " + std::to_string(i) + " ('" + info.name + "')";
-    if (std::count(info.shape.begin(), info.shape.end(), -1))
-      return Failure{what + " is " + describe(info.shape, info.type) +
-                     ": --seed needs static shapes; give --inputs"};
-    Result<size_t> count = countElements(info.shape, info.type);
+    std::vector<int64_t> shape = info.shape;
+    // One number for all of them: most are the number of tokens, and those that
+    // have to agree do.
+    std::replace(shape.begin(), shape.end(), int64_t(-1),
+                 opts.extent.value_or(kSeedExtent));
+    Result<size_t> count = countElements(shape, info.type);
     if (!count.ok())
       return Failure{what + ": " + count.error().message};
-    tensors.push_back(seededValues(info.shape, info.type, *opts.seed, i));
+    tensors.push_back(seededValues(shape, info.type, *opts.seed, i));
   }
   return tensors;
 }

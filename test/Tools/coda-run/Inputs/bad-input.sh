@@ -62,7 +62,8 @@ try init.so --inputs=toy.json
 try refuses.so --inputs=toy.json
 try toy.so --seed=1 --entry=backward
 
-try toy.so --seed=1
+try toy.so --inputs=toy.json --extent=5
+try toy.so --seed=1 --extent=-5
 try toy.so --inputs=none.npz
 try toy.so --inputs=none.json
 try toy.so --inputs=cut.npz
