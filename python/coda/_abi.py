@@ -35,6 +35,23 @@ class DLTensor(ctypes.Structure):
     ]
 
 
+class DLManagedTensorVersioned(ctypes.Structure):
+    """What a capsule named "dltensor_versioned" points to (DLPack 1.0)."""
+
+    _fields_ = [
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("manager_ctx", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64),
+        ("dl_tensor", DLTensor),
+    ]
+
+
+# The flag of a tensor that may not be written to.
+READ_ONLY = 1
+
+
 class Context(ctypes.Structure):
     _fields_ = [
         ("size", ctypes.c_uint32),

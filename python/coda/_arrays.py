@@ -89,18 +89,52 @@ def _from_numpy(array: np.ndarray, want: Key, what: str, writable: bool) -> Tens
 _capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
 _capsule_pointer.restype = ctypes.c_void_p
 _capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+_capsule_is_valid = ctypes.pythonapi.PyCapsule_IsValid
+_capsule_is_valid.restype = ctypes.c_int
+_capsule_is_valid.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
-def _from_dlpack(array: Any, stream: Optional[int]) -> Tensor:
+def _capsule(array: Any, stream: Optional[int], what: str) -> Any:
+    """What `array` exports: with version and flags where it can, since an array
+    that may not be written to can say so only then."""
     device, _ = array.__dlpack_device__()
+    arguments = {}
     if device == _abi.CUDA:
-        # 1 is the legacy default stream, which waits for the others.
-        capsule = array.__dlpack__(stream=stream if stream else 1)
-    else:
-        capsule = array.__dlpack__()
+        # The producer makes the values visible to this stream. 1 is the legacy
+        # default stream, which is what the artifact launches on without one.
+        arguments["stream"] = stream if stream else 1
+    try:
+        try:
+            return array.__dlpack__(max_version=(1, 0), **arguments)
+        except TypeError:
+            return array.__dlpack__(**arguments)
+    except (BufferError, RuntimeError, ValueError) as error:
+        raise ArgumentError("%s cannot be exported through DLPack: %s" % (
+            what, error)) from error
+
+
+def _from_dlpack(
+    array: Any, want: Key, what: str, stream: Optional[int], writable: bool
+) -> Tensor:
+    capsule = _capsule(array, stream, what)
     # The capsule stays unconsumed: its destructor frees what it holds.
-    address = _capsule_pointer(capsule, b"dltensor")
-    return Tensor(ctypes.cast(address, ctypes.POINTER(_abi.DLTensor)), [capsule, array])
+    if _capsule_is_valid(capsule, b"dltensor_versioned"):
+        versioned = _abi.DLManagedTensorVersioned.from_address(
+            _capsule_pointer(capsule, b"dltensor_versioned"))
+        if versioned.major != 1:
+            raise ArgumentError("%s speaks DLPack %d.%d, this package 1.0" % (
+                what, versioned.major, versioned.minor))
+        if writable and versioned.flags & _abi.READ_ONLY:
+            raise ArgumentError("%s is read-only" % what)
+        tensor = versioned.dl_tensor
+    else:
+        tensor = _abi.DLTensor.from_address(_capsule_pointer(capsule, b"dltensor"))
+    keep = [tensor, capsule, array]
+    if want == _BF16 and tensor.dtype.key() == (1, 16, 1):
+        tensor = _abi.DLTensor.from_buffer_copy(tensor)
+        tensor.dtype = _abi.DLDataType(*_BF16)  # Bits.
+        keep.append(tensor)
+    return Tensor(ctypes.pointer(tensor), keep)
 
 
 def to_tensor(
@@ -114,7 +148,7 @@ def to_tensor(
     if isinstance(array, np.ndarray):
         return _from_numpy(array, want, what, writable)
     if hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__"):
-        return _from_dlpack(array, stream)
+        return _from_dlpack(array, want, what, stream, writable)
     if not writable and np.isscalar(array):
         return _from_numpy(np.asarray(array, numpy_dtype(want)), want, what, writable)
     raise ArgumentError("%s is a %s: give a numpy array or an object with __dlpack__" % (
@@ -122,12 +156,26 @@ def to_tensor(
 
 
 def like_torch(arrays: Sequence[Any]) -> Optional[Any]:
-    """The torch.device of the first torch tensor in `arrays`, or None."""
+    """The torch.device that outputs and workspace are allocated on: that of the
+    first torch tensor in `arrays`, or of the first array on a GPU; None: numpy."""
     torch = sys.modules.get("torch")
     if torch is not None:
         for array in arrays:
             if isinstance(array, torch.Tensor):
                 return array.device
+    for array in arrays:
+        if isinstance(array, np.ndarray) or not hasattr(array, "__dlpack_device__"):
+            continue
+        device, index = array.__dlpack_device__()
+        if device != _abi.CUDA:
+            continue
+        try:
+            import torch
+        except ImportError as error:
+            raise ArgumentError(
+                "an argument is on a GPU, where torch allocates outputs and workspace, and "
+                "torch is not installed: install it") from error
+        return torch.device("cuda", index)
     return None
 
 

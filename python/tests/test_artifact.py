@@ -1,4 +1,5 @@
 """Loading and calling, against an artifact written by hand in C."""
+import sys
 import threading
 
 import ml_dtypes
@@ -6,6 +7,7 @@ import numpy as np
 import pytest
 
 import coda
+from coda._arrays import to_tensor
 
 BF16 = ml_dtypes.bfloat16
 
@@ -65,6 +67,65 @@ def test_bf16_bits(artifact):
 def test_dlpack(artifact):
     s = OnlyDLPack(np.asarray(3.0, np.float32))
     assert artifact.scale(matrix(2), s)[1] == 6
+
+
+class OldDLPack(OnlyDLPack):
+    """A framework from before DLPack 1.0."""
+
+    def __dlpack__(self):
+        return self._array.__dlpack__()
+
+
+class OnGPU(OnlyDLPack):
+    """An array that says that it is on GPU 3 (its memory is not)."""
+
+    streams = []
+
+    def __dlpack__(self, stream=None, max_version=None):
+        self.streams.append(stream)
+        return self._array.__dlpack__(max_version=max_version)
+
+    def __dlpack_device__(self):
+        return 2, 3
+
+
+@pytest.mark.parametrize("wrap", [OnlyDLPack, OldDLPack])
+def test_dlpack_views(artifact, wrap):
+    bits = matrix(6).view(np.uint16)
+    y, n = artifact.scale(wrap(bits[2:5]), 1.0)  # An offset is fine, bits are bf16.
+    np.testing.assert_array_equal(y, matrix(6)[2:5])
+    with pytest.raises(coda.ArgumentError, match="argument 0 must be compact"):
+        artifact.scale(wrap(bits[::2]), 1.0)
+    with pytest.raises(coda.ArgumentError, match="argument 0 must be bf16"):
+        artifact.scale(wrap(np.zeros((2, 4), np.float16)), 1.0)
+    x, y, n = wrap(bits), np.empty((6, 4), np.uint16), np.empty((), np.int64)
+    artifact.scale(x, 1.0, out=(wrap(y), wrap(n)))
+    np.testing.assert_array_equal(y, bits)
+    assert n == 6
+
+
+def test_read_only_arrays_are_inputs_only(artifact):
+    x, n = matrix(3).view(np.uint16), np.empty((), np.int64)
+    x.flags.writeable = False
+    for array in x, x.view(BF16), OnlyDLPack(x):
+        np.testing.assert_array_equal(artifact.scale(array, 1.0)[0], matrix(3))
+    with pytest.raises(coda.ArgumentError, match="output 0 of scale is read-only"):
+        artifact.scale(matrix(3), 1.0, out=(OnlyDLPack(x), n))
+    # Before 1.0 numpy cannot say that it is read-only, so it does not export.
+    with pytest.raises(coda.ArgumentError, match=r"argument 0 \(x\) of scale cannot be exported"):
+        artifact.scale(OldDLPack(x), 1.0)
+
+
+def test_gpu_arrays_are_ready_on_the_stream_of_the_call():
+    for stream, told in (None, 1), (0, 1), (1234, 1234):
+        to_tensor(OnGPU(matrix(2).view(np.uint16)), (4, 16, 1), "x", stream)
+        assert OnGPU.streams[-1] == told
+
+
+def test_gpu_arrays_need_torch(artifact, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(coda.ArgumentError, match="torch is not installed: install it"):
+        artifact.scale(OnGPU(matrix(2).view(np.uint16)), 1.0)
 
 
 def test_bound_call_sees_new_values(artifact):
