@@ -442,6 +442,12 @@ LogicalResult Compilation::run(StringRef inputPath, StringRef outputPath) {
     return failure();
   if (outputPath == "-" && options.emit == EmitStage::SharedObject)
     return fail("a shared object does not go to standard output; give a path");
+  // Before anything is written: with a report that cannot be, there is no output.
+  if (!options.reportPath.empty()) {
+    llvm::Expected<std::string> name = Output(options.reportPath).open();
+    if (!name)
+      return fail(name.takeError());
+  }
   auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(inputPath, /*IsText=*/true);
   if (!buffer)
     return fail("cannot read '" + llvm::Twine(inputPath) +

@@ -5,6 +5,10 @@
 // RUN: coda-compile %s -o %t.so --report=%t.html
 // RUN: FileCheck %s --check-prefix=HTML --input-file=%t.html
 // RUN: not coda-compile %s -o %t.so --report=%t.txt 2>&1 | FileCheck %s --check-prefix=BAD
+// RUN: rm -f %t.new.so
+// RUN: not coda-compile %s -o %t.new.so --report=%t.none/report.json 2>&1 | FileCheck %s --check-prefix=NOWHERE
+// RUN: not ls %t.new.so
+// NOWHERE: error: cannot write '{{.*}}.none/report.json': No such file or directory
 
 // JSON:      "functions": [
 // JSON:        "launches": [

@@ -158,6 +158,19 @@ static const Expr *getExactExpr(RaiseContext &context, const RowScale &scale,
   return graph.convert(y, resultType);
 }
 
+/// Whether a reader of `value` sums over its last dim.
+static bool isLastDimContracted(Value value) {
+  return llvm::any_of(value.getUses(), [](OpOperand &use) {
+    auto reader = dyn_cast<linalg::LinalgOp>(use.getOwner());
+    if (!reader || reader.getMatchingIndexingMap(&use).getNumResults() == 0)
+      return false;
+    auto dim = dyn_cast<AffineDimExpr>(
+        reader.getMatchingIndexingMap(&use).getResults().back());
+    return dim && reader.getIteratorTypesArray()[dim.getPosition()] ==
+                      utils::IteratorType::reduction;
+  });
+}
+
 Value coda::raiseToRmsNorm(RaiseContext &context, OpBuilder &b,
                            OpResult root) {
   constexpr StringLiteral target = "rms_norm";
@@ -194,6 +207,9 @@ Value coda::raiseToRmsNorm(RaiseContext &context, OpBuilder &b,
     context.refuse(user, target, reason, detail, scale->reduction);
     return {};
   };
+  if (scale->reduction->dependsOn(dims.back()) && isLastDimContracted(root))
+    return refuse(FusionReason::ContractsScaledDim,
+                  "the scale varies along the dim that the reader sums over");
   if (!found || scale->reduction->dependsOn(dims.back()))
     return refuse(FusionReason::ReductionNotWhole,
                   "the mean square is not that of the last dim of the value "

@@ -65,6 +65,39 @@ func.func @token_axis(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
 
 // -----
 
+// The same before a product that sums over the dim: the factor cannot leave it.
+
+#tile = affine_map<(d0, d1) -> (d0, d1)>
+#col = affine_map<(d0, d1) -> (d1)>
+func.func @token_axis_contracted(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %n = arith.constant 8.0 : f32
+  %eps = arith.constant 1.0e-5 : f32
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8xf32>
+  %h0 = tensor.empty() : tensor<8x8xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  %y0 = linalg.fill ins(%zero : f32) outs(%h0 : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %ss = linalg.generic {indexing_maps = [#tile, #col], iterator_types = ["reduction", "parallel"]} ins(%x : tensor<8x8xf32>) outs(%z : tensor<8xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %1 = arith.mulf %a, %a : f32
+    %2 = arith.addf %1, %out : f32
+    linalg.yield %2 : f32
+  } -> tensor<8xf32>
+  // expected-remark@+1 {{[coda-raise] not raised to rms_norm: contracts-scaled-dim: the scale varies along the dim that the reader sums over}}
+  %h = linalg.generic {indexing_maps = [#tile, #col, #tile], iterator_types = ["parallel", "parallel"]} ins(%x, %ss : tensor<8x8xf32>, tensor<8xf32>) outs(%h0 : tensor<8x8xf32>) {
+  ^bb0(%a: f32, %s: f32, %out: f32):
+    %0 = arith.divf %s, %n : f32
+    %1 = arith.addf %0, %eps : f32
+    %2 = math.rsqrt %1 : f32
+    %3 = arith.mulf %a, %2 : f32
+    linalg.yield %3 : f32
+  } -> tensor<8x8xf32>
+  %y = linalg.matmul ins(%h, %w : tensor<8x8xf32>, tensor<8x8xf32>) outs(%y0 : tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %y : tensor<8x8xf32>
+}
+
+// -----
+
 // One statistic for each group of the last dim.
 
 #tile = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
