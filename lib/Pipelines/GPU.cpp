@@ -45,6 +45,7 @@ void coda_gpu::buildToNVGPUPipeline(OpPassManager &pm,
 }
 
 void coda_gpu::buildGPUKernelsPipeline(OpPassManager &pm) {
+  pm.addPass(coda::createCodaCheckConstants());
   pm.addPass(createGPUResolveReshapes());
   pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addPass(createGPUDecomposeUnscheduled());
