@@ -228,16 +228,6 @@ Value EpilogueEmitter::loadAt(const OperandModel &operand, Value offset,
   return load;
 }
 
-SmallVector<int64_t> EpilogueEmitter::uCoords(ArrayRef<unsigned> uDims,
-                                              int64_t point) {
-  SmallVector<int64_t> coords(tile.dims.size(), 0);
-  for (unsigned d : llvm::reverse(uDims)) {
-    coords[d] = point % tile.dims[d].extent;
-    point /= tile.dims[d].extent;
-  }
-  return coords;
-}
-
 //===----------------------------------------------------------------------===//
 // Loads
 //===----------------------------------------------------------------------===//
@@ -259,7 +249,7 @@ EpilogueEmitter::Placed EpilogueEmitter::loadInput(unsigned number,
   const InputModel &input = tile.inputs[number];
   if (input.path == LoadPath::Prefetched && e.schedule.getPrefetch())
     return {loadPrefetched(number, point), Full};
-  SmallVector<int64_t> u = uCoords(input.uDims, point);
+  SmallVector<int64_t> u = tile.uCoords(input.uDims, point);
   if (input.combiner)
     return loadCombining(input, u);
   return loadDirect(input, u);
@@ -408,7 +398,7 @@ void EpilogueEmitter::awaitPrefetched() {
     RingPosition at = prefetched.empty()
                           ? prefetchStart
                           : e.advancePrefetch(prefetched.back().at);
-    e.waitPrefetchFull(at);
+    e.wait(e.prefetchFull, e.prefetchNumber(at), at.parity);
     Value base = e.prefetchBase(at);
     PrefetchedChunk loaded{at, {}};
     for (Value offset : swizzled)

@@ -141,7 +141,7 @@ void EpilogueEmitter::storeBlock(const OutputModel &output, unsigned number,
                                  int64_t point, Placed placed) {
   Value value = broadcast(placed, Full);
   if (output.path == StorePath::Direct) {
-    storeDirect(output, uCoords(output.uDims, point), value);
+    storeDirect(output, tile.uCoords(output.uDims, point), value);
     return;
   }
   int64_t buffer = 0;
@@ -176,7 +176,7 @@ void EpilogueEmitter::commitChunk() {
           continue;
         int64_t parts = output.element.getIntOrFloatBitWidth() / 16;
         for (int64_t point = 0; point < output.points; ++point) {
-          SmallVector<int64_t> u = uCoords(output.uDims, point);
+          SmallVector<int64_t> u = tile.uCoords(output.uDims, point);
           for (int64_t part = 0; part < parts; ++part) {
             SmallVector<Value> there = coords;
             for (unsigned d : tile.uDims)
@@ -198,5 +198,5 @@ void EpilogueEmitter::commitChunk() {
       NVVM::CpAsyncBulkCommitGroupOp::create(b, loc);
     });
   if (loads)
-    e.releasePrefetched(prefetched[chunk].at);
+    e.arrive(e.prefetchEmpty, e.prefetchNumber(prefetched[chunk].at));
 }

@@ -154,7 +154,7 @@ void EpilogueEmitter::finishRows(const OutputModel &output, unsigned number,
     writes = e.bitAnd(writes, e.lessU(e.add(at.column, e.i32(first)),
                                       e.numColumns(tile)));
   }
-  SmallVector<int64_t> u = uCoords(output.uDims, point);
+  SmallVector<int64_t> u = tile.uCoords(output.uDims, point);
   e.ifThen(writes, [&] {
     for (int64_t half = 0; half < 2; ++half) {
       auto store = [&] {
@@ -315,7 +315,7 @@ void EpilogueEmitter::finishColumn(Value thread, Value column) {
       }
       Value pointer = elementPointer(
           output, e.add(rowOffset(output, e.i32(0)),
-                        columnOffset(output, uCoords(output.uDims, point),
+                        columnOffset(output, tile.uCoords(output.uDims, point),
                                      coords[tile.innerN])));
       if (!output.fresh)
         sum = output.combiner.combine(

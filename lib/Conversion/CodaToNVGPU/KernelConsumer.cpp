@@ -88,7 +88,7 @@ RingPosition KernelEmitter::multiply(const TileModel &tile, RingPosition at,
   SmallVector<Value> accumulators(getFragments(schedule),
                                   LLVM::UndefOp::create(b, loc, type));
 
-  waitFull(at);
+  wait(full, at.stage, at.parity);
   multiplyBlock(tile, tile.phases.front(), at, accumulators, /*first=*/true);
   Value previous = at.stage;
   at = advance(at);
@@ -101,11 +101,11 @@ RingPosition KernelEmitter::multiply(const TileModel &tile, RingPosition at,
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
       RingPosition here{loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
-      waitFull(here);
+      wait(full, here.stage, here.parity);
       SmallVector<Value> next(loop.getRegionIterArgs().drop_front(3));
       multiplyBlock(tile, phase, here, next, /*first=*/false);
       NVVM::WgmmaWaitGroupSyncOp::create(b, loc, 1);
-      release(loop.getRegionIterArg(2));
+      arrive(empty, loop.getRegionIterArg(2));
       RingPosition after = advance(here);
       SmallVector<Value> yielded{after.stage, after.parity, here.stage};
       llvm::append_range(yielded, next);
@@ -117,11 +117,7 @@ RingPosition KernelEmitter::multiply(const TileModel &tile, RingPosition at,
   }
   // The other consumer's products may follow these.
   if (schedule.getPingpong())
-    ifThen(isLeader, [&] {
-      nvgpu::MBarrierArriveOp::create(
-          b, loc, nvgpu::MBarrierTokenType::get(b.getContext()), turn,
-          toIndex(sub(i32(1), consumer)));
-    });
+    arrive(turn, sub(i32(1), consumer));
 
   SmallVector<Value> before;
   std::string constraints;
@@ -142,7 +138,7 @@ RingPosition KernelEmitter::multiply(const TileModel &tile, RingPosition at,
       LLVM::TailCallKind::None,
       LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT),
       ArrayAttr());
-  release(previous);
+  arrive(empty, previous);
   for (size_t i = 0; i < before.size(); ++i)
     elements.push_back(
         LLVM::ExtractValueOp::create(b, loc, wait.getResult(0), i));
@@ -221,9 +217,7 @@ KernelEmitter::consumeInTurn(const TileModel &tile, Value number,
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
-    nvgpu::MBarrierTryWaitParityOp::create(b, loc, turn, state.turnParity,
-                                           index(kWaitTicks),
-                                           toIndex(consumer));
+    wait(turn, consumer, state.turnParity);
     auto thread = std::make_tuple(warpgroupThread, consumer, warp, lane, isLeader);
     WalkState after = consumeTile(tile, number, state);
     std::tie(warpgroupThread, consumer, warp, lane, isLeader) = thread;

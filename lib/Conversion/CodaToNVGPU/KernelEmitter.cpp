@@ -227,21 +227,17 @@ RingPosition KernelEmitter::advance(RingPosition at, Value stages) {
   return {remU(sum, size), bitXor(at.parity, odd)};
 }
 
-void KernelEmitter::waitFull(RingPosition at) {
-  nvgpu::MBarrierTryWaitParityOp::create(b, loc, full, at.parity,
-                                         index(kWaitTicks), toIndex(at.stage));
+void KernelEmitter::wait(Value barriers, Value number, Value parity) {
+  nvgpu::MBarrierTryWaitParityOp::create(b, loc, barriers, parity,
+                                         index(kWaitTicks), toIndex(number));
 }
 
-void KernelEmitter::waitEmpty(RingPosition at) {
-  nvgpu::MBarrierTryWaitParityOp::create(b, loc, empty, at.parity,
-                                         index(kWaitTicks), toIndex(at.stage));
-}
-
-void KernelEmitter::release(Value stage) {
+/// The first thread of a consumer arrives for all of it.
+void KernelEmitter::arrive(Value barriers, Value number) {
   ifThen(isLeader, [&] {
     nvgpu::MBarrierArriveOp::create(
-        b, loc, nvgpu::MBarrierTokenType::get(b.getContext()), empty,
-        toIndex(stage));
+        b, loc, nvgpu::MBarrierTokenType::get(b.getContext()), barriers,
+        toIndex(number));
   });
 }
 
@@ -249,30 +245,15 @@ RingPosition KernelEmitter::advancePrefetch(RingPosition at) {
   return advance(at, schedule.getPrefetch());
 }
 
-/// The barrier of a position in this consumer's ring of loaded tiles.
-Value KernelEmitter::prefetchBarrier(RingPosition at) {
-  return toIndex(
-      add(mul(consumer, i32(schedule.getPrefetch())), at.stage));
+/// The buffer, and barrier, of a position in this consumer's ring of loaded
+/// tiles.
+Value KernelEmitter::prefetchNumber(RingPosition at) {
+  return add(mul(consumer, i32(schedule.getPrefetch())), at.stage);
 }
 
 Value KernelEmitter::prefetchBase(RingPosition at) {
-  Value number = add(mul(consumer, i32(schedule.getPrefetch())), at.stage);
   return add(i32(getPrefetchOffset(kernel, schedule)),
-             mul(number, i32(getPrefetchBytes(kernel))));
-}
-
-void KernelEmitter::waitPrefetchFull(RingPosition at) {
-  nvgpu::MBarrierTryWaitParityOp::create(b, loc, prefetchFull, at.parity,
-                                         index(kWaitTicks),
-                                         prefetchBarrier(at));
-}
-
-void KernelEmitter::releasePrefetched(RingPosition at) {
-  ifThen(isLeader, [&] {
-    nvgpu::MBarrierArriveOp::create(
-        b, loc, nvgpu::MBarrierTokenType::get(b.getContext()), prefetchEmpty,
-        prefetchBarrier(at));
-  });
+             mul(prefetchNumber(at), i32(getPrefetchBytes(kernel))));
 }
 
 void KernelEmitter::warpgroupBarrier() {

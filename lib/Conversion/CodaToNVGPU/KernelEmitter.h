@@ -179,14 +179,11 @@ private:
   RingPosition advance(RingPosition at);
   RingPosition advance(RingPosition at, int64_t depth);
   RingPosition advance(RingPosition at, Value stages);
-  void waitFull(RingPosition at);
-  void waitEmpty(RingPosition at);
-  void release(Value stage);
+  void wait(Value barriers, Value number, Value parity);
+  void arrive(Value barriers, Value number);
   RingPosition advancePrefetch(RingPosition at);
-  Value prefetchBarrier(RingPosition at);
+  Value prefetchNumber(RingPosition at);
   Value prefetchBase(RingPosition at);
-  void waitPrefetchFull(RingPosition at);
-  void releasePrefetched(RingPosition at);
   void warpgroupBarrier();
   void consumersBarrier();
 
@@ -315,7 +312,6 @@ private:
   void awaitPrefetched();
   Value loadPrefetched(unsigned input, int64_t point);
   Placed coordinate(unsigned domainDim);
-  SmallVector<int64_t> uCoords(ArrayRef<unsigned> uDims, int64_t point);
 
   // Outputs.
   void acquireStaging();

@@ -52,6 +52,16 @@ int64_t TileModel::getNumColumnReductions() const {
   return count;
 }
 
+SmallVector<int64_t> TileModel::uCoords(ArrayRef<unsigned> uDims,
+                                        int64_t point) const {
+  SmallVector<int64_t> coords(dims.size(), 0);
+  for (unsigned d : llvm::reverse(uDims)) {
+    coords[d] = point % dims[d].extent;
+    point /= dims[d].extent;
+  }
+  return coords;
+}
+
 bool TileModel::hasColumnReduction() const {
   return getNumColumnReductions() != 0;
 }
@@ -305,15 +315,8 @@ LogicalResult ModelBuilder::makePhases() {
     SmallVector<unsigned> uDims;
     int64_t points;
     setUDims(model.phases.front().rhs[a].dims, uDims, points);
-    for (int64_t i = 0; i < points; ++i) {
-      ColumnGroup group{a, SmallVector<int64_t>(model.dims.size(), 0)};
-      int64_t rest = i;
-      for (unsigned d : llvm::reverse(uDims)) {
-        group.u[d] = rest % model.dims[d].extent;
-        rest /= model.dims[d].extent;
-      }
-      model.groups.push_back(std::move(group));
-    }
+    for (int64_t i = 0; i < points; ++i)
+      model.groups.push_back({a, model.uCoords(uDims, i)});
   }
   return success();
 }

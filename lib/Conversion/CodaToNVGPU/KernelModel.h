@@ -151,6 +151,9 @@ struct TileModel {
   int64_t getPrefetchedPerChunk() const;
   int64_t getStagingPerChunk() const;
   bool hasColumnReduction() const;
+  /// The coordinates of point `point` of `uDims`, row-major, by dim; 0 along the
+  /// others.
+  SmallVector<int64_t> uCoords(ArrayRef<unsigned> uDims, int64_t point) const;
   int64_t getNumColumnReductions() const;
 };
 
@@ -180,6 +183,8 @@ inline int64_t getFragments(ScheduleAttr schedule) {
 }
 /// Points of n of one tile of `tile` under `schedule`.
 int64_t getTilePoints(const TileModel &tile, ScheduleAttr schedule);
+/// Bytes of a stage that a k block of `tile` fills.
+int64_t getBlockBytes(const TileModel &tile, ScheduleAttr schedule);
 /// Bytes of one ring stage of the kernel.
 int64_t getStageBytes(const KernelModel &kernel, ScheduleAttr schedule);
 /// Bytes of the prefetched boxes of one chunk.

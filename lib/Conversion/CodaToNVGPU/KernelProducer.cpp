@@ -122,9 +122,7 @@ void KernelEmitter::loadBlock(const TileModel &tile, const Phase &phase,
 RingPosition KernelEmitter::produceTile(const TileModel &tile, Value number,
                                         RingPosition at) {
   TileCoords tileAt = tileCoords(tile, number);
-  int64_t points = getTilePoints(tile, schedule);
-  int64_t blockBytes =
-      (getTileRows(schedule) + points * tile.getNumGroups()) * kBlockK * 2;
+  int64_t blockBytes = getBlockBytes(tile, schedule);
   for (const Phase &phase : tile.phases) {
     auto loop = scf::ForOp::create(b, loc, i32(0), numBlocks(tile, phase),
                                    i32(1), ValueRange{at.stage, at.parity});
@@ -132,7 +130,7 @@ RingPosition KernelEmitter::produceTile(const TileModel &tile, Value number,
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
       RingPosition here{loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
-      waitEmpty(here);
+      wait(empty, here.stage, here.parity);
       nvgpu::MBarrierArriveExpectTxOp::create(
           b, loc, full, index(blockBytes), toIndex(here.stage), Value());
       loadBlock(tile, phase, tileAt, loop.getInductionVar(), here);
@@ -146,12 +144,13 @@ RingPosition KernelEmitter::produceTile(const TileModel &tile, Value number,
 
 /// Issues the loads of the tiles that the region of this consumer loads of one
 /// tile, chunk by chunk as it will walk.
-RingPosition KernelEmitter::prefetchTile(const TileModel &tile, Value number,
+RingPosition KernelEmitter::prefetchTile(const TileModel &tile,
+                                         Value tileNumber,
                                          RingPosition at) {
   int64_t boxes = tile.getPrefetchedPerChunk();
   if (boxes == 0)
     return at;
-  TileCoords tileAt = tileCoords(tile, number);
+  TileCoords tileAt = tileCoords(tile, tileNumber);
   int64_t chunks = getTilePoints(tile, schedule) / kChunk;
   // A loop, not its turns: this thread has few registers.
   auto loop = scf::ForOp::create(
@@ -166,9 +165,8 @@ RingPosition KernelEmitter::prefetchTile(const TileModel &tile, Value number,
       tile, tileAt, add(tileAt.column, mul(chunk, i32(kChunk))));
   coords[tile.innerM] = add(tileAt.coords[tile.innerM],
                             mul(rowBlock(fragment), i32(kChunk)));
-  Value barrier = prefetchBarrier(at);
-  nvgpu::MBarrierTryWaitParityOp::create(b, loc, prefetchEmpty, at.parity,
-                                         index(kWaitTicks), barrier);
+  Value number = prefetchNumber(at), barrier = toIndex(number);
+  wait(prefetchEmpty, number, at.parity);
   nvgpu::MBarrierArriveExpectTxOp::create(
       b, loc, prefetchFull, index(boxes * kBoxBytes), barrier, Value());
   Value offset = prefetchBase(at);
@@ -178,11 +176,9 @@ RingPosition KernelEmitter::prefetchTile(const TileModel &tile, Value number,
     int64_t parts = input.element.getIntOrFloatBitWidth() / 16;
     for (int64_t point = 0; point < input.points; ++point) {
       SmallVector<Value> there = coords;
-      int64_t rest = point;
-      for (unsigned d : llvm::reverse(input.uDims)) {
-        there[d] = i32(rest % tile.dims[d].extent);
-        rest /= tile.dims[d].extent;
-      }
+      SmallVector<int64_t> u = tile.uCoords(input.uDims, point);
+      for (unsigned d : input.uDims)
+        there[d] = i32(u[d]);
       for (int64_t part = 0; part < parts; ++part) {
         there[tile.innerN] =
             add(coords[tile.innerN], i32(part * kChunk / parts));

@@ -26,8 +26,7 @@ int64_t coda_gpu::getTilePoints(const TileModel &tile, ScheduleAttr schedule) {
   return schedule.getTile()[1] / tile.getNumGroups() / kChunk * kChunk;
 }
 
-/// Bytes of a stage that k blocks of `tile` fill.
-static int64_t getBlockBytes(const TileModel &tile, ScheduleAttr schedule) {
+int64_t coda_gpu::getBlockBytes(const TileModel &tile, ScheduleAttr schedule) {
   if (tile.phases.empty())
     return 0;
   return (getTileRows(schedule) +
@@ -296,17 +295,19 @@ coda_gpu::enumerateSchedules(const KernelModel &kernel, std::string &reason) {
         if ((slots * staged > 4 && slots > 2) ||
             (staged + ahead == 0 && slots > 1))
           continue;
-        for (int64_t prefetch :
-             {std::max(ahead, std::min(slots, int64_t(2))), int64_t(0)}) {
+        SmallVector<int64_t, 2> prefetches{0};
+        if (ahead)
+          prefetches = {std::max(ahead, std::min(slots, int64_t(2))), 0};
+        for (int64_t prefetch : prefetches) {
           auto schedule = ScheduleAttr::get(
               context, ArrayRef<int64_t>{shape.rows, shape.columns, kBlockK},
-              stages, slots * staged, /*raster=*/8, ahead ? prefetch : 0,
-              shape.pingpong);
+              stages, slots * staged, /*raster=*/8, prefetch, shape.pingpong);
           std::string why;
           if (failed(verifySchedule(kernel, schedule, why)))
             reason = reason.empty() ? why : reason;
-          else if (ahead || prefetch)
-            (prefetch ? schedules : direct).push_back(schedule);
+          else
+            (prefetch == prefetches.front() ? schedules : direct)
+                .push_back(schedule);
         }
       }
     // Loads of a region that nobody sent ahead are waited for.

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "coda/Dialect/Coda/IR/CodaOps.h"
+#include "coda/Dialect/Coda/IR/TileOpRegion.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -79,22 +80,6 @@ private:
   SmallVector<AffineMap> inputMaps, outputMaps;
 };
 } // namespace
-
-/// `value` in `type`, rounded or widened.
-static Value convert(OpBuilder &b, Location loc, Value value, Type type) {
-  unsigned from = value.getType().getIntOrFloatBitWidth();
-  unsigned to = type.getIntOrFloatBitWidth();
-  if (value.getType() == type)
-    return value;
-  if (from < to)
-    return arith::ExtFOp::create(b, loc, type, value);
-  if (from > to)
-    return arith::TruncFOp::create(b, loc, type, value);
-  // f16 <-> bf16: no direct cast.
-  Value wide =
-      arith::ExtFOp::create(b, loc, Float32Type::get(b.getContext()), value);
-  return arith::TruncFOp::create(b, loc, type, wide);
-}
 
 /// The type in which a semantic op on `operands` computes: f64 if any of them
 /// is, else f32.
@@ -184,9 +169,9 @@ FailureOr<SmallVector<Value>> ScaleOp::decomposeOperation(OpBuilder &b) {
           .store(init, valueDims)
           .build([&](OpBuilder &b, ValueRange args) -> SmallVector<Value> {
             Value product = arith::MulFOp::create(
-                b, loc, convert(b, loc, args[0], compute),
-                convert(b, loc, args[1], compute));
-            return {convert(b, loc, product, type.getElementType())};
+                b, loc, convertFloat(b, loc, args[0], compute),
+                convertFloat(b, loc, args[1], compute));
+            return {convertFloat(b, loc, product, type.getElementType())};
           });
   return SmallVector<Value>(op->getResults());
 }
@@ -227,7 +212,7 @@ static Value buildSquareSums(OpBuilder &b, Location loc, Value x,
           .reduce(emptyLike(b, loc, x, rows, compute), rows,
                   AddAttr::get(b.getContext()))
           .build([&](OpBuilder &b, ValueRange args) -> SmallVector<Value> {
-            Value v = convert(b, loc, args[0], compute);
+            Value v = convertFloat(b, loc, args[0], compute);
             return {arith::MulFOp::create(b, loc, v, v).getResult()};
           });
   return op->getResult(0);
@@ -250,7 +235,7 @@ static Value buildRsqrt(OpBuilder &b, RmsNormOp op, Value sum) {
 static Value buildWeight(OpBuilder &b, RmsNormOp op, Value weight,
                          Type compute) {
   Location loc = op.getLoc();
-  Value w = convert(b, loc, weight, compute);
+  Value w = convertFloat(b, loc, weight, compute);
   if (op.getOffset().isZero())
     return w;
   return arith::AddFOp::create(
@@ -288,11 +273,11 @@ Value coda::buildRmsNormWeighted(OpBuilder &b, RmsNormOp op) {
             seq(rank));
   TileOpInterface weighted =
       map.build([&](OpBuilder &b, ValueRange args) -> SmallVector<Value> {
-        Value y = convert(b, loc, args[0], compute);
+        Value y = convertFloat(b, loc, args[0], compute);
         if (op.getWeight())
           y = arith::MulFOp::create(b, loc, y,
                                     buildWeight(b, op, args[1], compute));
-        return {convert(b, loc, y, type.getElementType())};
+        return {convertFloat(b, loc, y, type.getElementType())};
       });
   return weighted->getResult(0);
 }
@@ -312,12 +297,12 @@ FailureOr<SmallVector<Value>> RmsNormOp::decomposeOperation(OpBuilder &b) {
   TileOpInterface normalised =
       map.build([&](OpBuilder &b, ValueRange args) -> SmallVector<Value> {
         Value y =
-            arith::MulFOp::create(b, loc, convert(b, loc, args[0], compute),
+            arith::MulFOp::create(b, loc, convertFloat(b, loc, args[0], compute),
                                   buildRsqrt(b, *this, args[1]));
         if (getWeight())
           y = arith::MulFOp::create(b, loc, y,
                                     buildWeight(b, *this, args[2], compute));
-        return {convert(b, loc, y, type.getElementType())};
+        return {convertFloat(b, loc, y, type.getElementType())};
       });
   return SmallVector<Value>(normalised->getResults());
 }
@@ -389,11 +374,11 @@ FailureOr<SmallVector<Value>> GluOp::decomposeOperation(OpBuilder &b) {
           .load(getUp(), all)
           .store(emptyLike(b, loc, getGate(), all, type.getElementType()), all)
           .build([&](OpBuilder &b, ValueRange args) -> SmallVector<Value> {
-            Value gate = convert(b, loc, args[0], compute);
-            Value up = convert(b, loc, args[1], compute);
+            Value gate = convertFloat(b, loc, args[0], compute);
+            Value up = convertFloat(b, loc, args[1], compute);
             Value y = arith::MulFOp::create(
                 b, loc, activate(b, loc, getKind(), gate, tanhScale), up);
-            return {convert(b, loc, y, type.getElementType())};
+            return {convertFloat(b, loc, y, type.getElementType())};
           });
   return SmallVector<Value>(op->getResults());
 }
@@ -500,7 +485,7 @@ FailureOr<SmallVector<Value>> RopeOp::decomposeOperation(OpBuilder &b) {
           .build([&](OpBuilder &b, ValueRange args) -> SmallVector<Value> {
             SmallVector<Value> v;
             for (Value arg : args)
-              v.push_back(convert(b, loc, arg, compute));
+              v.push_back(convertFloat(b, loc, arg, compute));
             Value x0 = v[0], x1 = v[1];
             Value c0 = v[2], c1 = perElement ? v[3] : v[2];
             Value s0 = perElement ? v[4] : v[3], s1 = perElement ? v[5] : v[3];
@@ -511,8 +496,8 @@ FailureOr<SmallVector<Value>> RopeOp::decomposeOperation(OpBuilder &b) {
                 arith::SubFOp::create(b, loc, mul(x0, c0), mul(x1, s0));
             Value y1 =
                 arith::AddFOp::create(b, loc, mul(x1, c1), mul(x0, s1));
-            return {convert(b, loc, y0, type.getElementType()),
-                    convert(b, loc, y1, type.getElementType())};
+            return {convertFloat(b, loc, y0, type.getElementType()),
+                    convertFloat(b, loc, y1, type.getElementType())};
           });
   SmallVector<ReassociationIndices> groups;
   for (int64_t d = 0; d < numM; ++d)
@@ -573,7 +558,7 @@ CrossEntropyOp::decomposeOperation(OpBuilder &b) {
           .reduce(rows(), {0}, LogAddExpAttr::get(getContext()))
           .reduce(rows(), {0}, AddAttr::get(getContext()))
           .build([&](OpBuilder &b, ValueRange args) -> SmallVector<Value> {
-            Value z = convert(b, loc, args[0], compute);
+            Value z = convertFloat(b, loc, args[0], compute);
             Value column = IndexOp::create(
                 b, loc, DimAttr::get(getContext(), DimKind::n, 0));
             Value target = arith::IndexCastOp::create(

@@ -7,6 +7,8 @@
 
 #include "coda/Dialect/Coda/IR/TileOpRegion.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 using namespace mlir;
 using namespace mlir::coda;
 
@@ -42,4 +44,18 @@ coda::getNeededOps(ValueRange values, function_ref<bool(Value)> isGiven) {
       llvm::append_range(worklist, def->getOperands());
   }
   return needed;
+}
+
+Value coda::convertFloat(OpBuilder &b, Location loc, Value value, Type type) {
+  unsigned from = value.getType().getIntOrFloatBitWidth();
+  unsigned to = type.getIntOrFloatBitWidth();
+  if (value.getType() == type)
+    return value;
+  if (from < to)
+    return arith::ExtFOp::create(b, loc, type, value);
+  if (from > to)
+    return arith::TruncFOp::create(b, loc, type, value);
+  // f16 and bf16: no direct cast.
+  Value wide = arith::ExtFOp::create(b, loc, b.getF32Type(), value);
+  return arith::TruncFOp::create(b, loc, type, wide);
 }

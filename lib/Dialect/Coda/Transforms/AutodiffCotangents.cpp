@@ -72,20 +72,6 @@ createElementwise(OpBuilder &b, Location loc, RankedTensorType type,
   return createTileOp(b, loc, spec);
 }
 
-Value coda::convertFloat(OpBuilder &b, Location loc, Value value, Type type) {
-  unsigned from = value.getType().getIntOrFloatBitWidth();
-  unsigned to = type.getIntOrFloatBitWidth();
-  if (value.getType() == type)
-    return value;
-  if (from < to)
-    return arith::ExtFOp::create(b, loc, type, value);
-  if (from > to)
-    return arith::TruncFOp::create(b, loc, type, value);
-  // f16 and bf16.
-  Value wide = arith::ExtFOp::create(b, loc, b.getF32Type(), value);
-  return arith::TruncFOp::create(b, loc, type, wide);
-}
-
 Value FunctionAdjoint::sum(Location loc, RankedTensorType type,
                            ArrayRef<Cotangent> parts) {
   unsigned rank = type.getRank();

@@ -10,6 +10,8 @@
 
 #include "AutodiffRegion.h"
 
+#include "coda/Dialect/Coda/IR/TileOpRegion.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -41,9 +43,6 @@ struct AutodiffOptions {
   /// backward; 0: none does.
   int64_t recomputeOver = 0;
 };
-
-/// `value`, a float, in the float type `type`.
-Value convertFloat(OpBuilder &b, Location loc, Value value, Type type);
 
 /// Differentiates one function, a single block on tensors: fills a forward that
 /// returns what is saved besides the results, and a backward. Values of the

@@ -26,6 +26,10 @@ SmallVector<UnrollPoint> getUnrollPoints(TileOpInterface op, AffineMap map);
 llvm::SmallPtrSet<Operation *, 32>
 getNeededOps(ValueRange values, function_ref<bool(Value)> isGiven);
 
+/// `value`, a float, in the float type `type`: widened, or rounded once; f16 and
+/// bf16 by way of f32.
+Value convertFloat(OpBuilder &b, Location loc, Value value, Type type);
+
 } // namespace mlir::coda
 
 #endif // CODA_DIALECT_CODA_IR_TILEOPREGION_H
