@@ -53,9 +53,8 @@ def CodaGPU_ScheduleAttr
                         "int64_t":$prefetch,
                         OptionalParameter<"bool">:$pingpong);
   let assemblyFormat = [{
-    `<` `tile` `=` `[` $tile `]` `,` `stages` `=` $stages `,`
-    `staging` `=` $staging `,` `prefetch` `=` $prefetch `,` `raster` `=` $raster
-    (`,` `pingpong` `=` $pingpong^)? `>`
+    `<` `tile` `=` `[` $tile `]` `,`
+    struct($stages, $staging, $prefetch, $raster, $pingpong) `>`
   }];
 }
 
