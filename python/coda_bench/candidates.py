@@ -11,7 +11,7 @@ import json
 import os
 import re
 import subprocess
-from typing import Dict, List, Optional
+from typing import Dict, List, Optional, Sequence
 
 from .errors import UsageError
 from .manifest import read_json, write_json
@@ -35,10 +35,12 @@ class Kernel:
     schedules: List[str]
 
 
-def kernels_of(compiler: str, source: str, target: str) -> List[Kernel]:
+def kernels_of(
+    compiler: str, source: str, target: str, flags: Sequence[str]
+) -> List[Kernel]:
     """Asks coda-compile; none if it refuses the graph."""
     done = subprocess.run(
-        [compiler, source, "--target=" + target, "--emit=schedules", "-o", "-"],
+        [compiler, source, "--target=" + target, "--emit=schedules", "-o", "-", *flags],
         capture_output=True, text=True, check=False)
     if done.returncode != 0:
         return []

@@ -10,7 +10,6 @@ square sums of gemm_rms and the row sums of swiglu_bwd are results per group of
 GROUP columns. norm_bwd takes its row statistic as an argument, because the
 kernel before it makes it.
 """
-from .errors import NotSupported
 from .mlir import Body, Graph, Value
 from .ops import EPS, HEAD_DIM, VOCAB, Op
 
@@ -225,6 +224,8 @@ def _block(op: Op, graph: Graph) -> None:
     graph.result("q", _rope(graph, q, cos, sin))
     graph.result("k", _rope(graph, k, cos, sin))
     graph.result("v", v)
+    if op.bwd:
+        graph.constants = ("cos", "sin")
 
 
 _BUILDERS = {
@@ -234,9 +235,7 @@ _BUILDERS = {
 
 
 def build(op: Op) -> Graph:
-    """The graph of `op`. Raises NotSupported."""
-    if getattr(op, "bwd", 0):
-        raise NotSupported("gradients of a whole graph are not compiled yet")
+    """The graph of `op`."""
     graph = Graph()
     _BUILDERS[op.kind](op, graph)
     return graph

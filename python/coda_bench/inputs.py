@@ -274,11 +274,21 @@ class _Block(_Gemm):
     def separate(op, t):
         gate, up = t["Wgu"].chunk(2)
         q, k, v = t["Wqkv"].chunk(3)
-        return dict(t, Wg=gate, Wu=up, Wq=q, Wk=k, Wv=v)
+        made = dict(t, Wg=gate, Wu=up, Wq=q, Wk=k, Wv=v)
+        if op.bwd:
+            made.update(zip(("dq", "dk", "dv"), (
+                d.contiguous() for d in t["dqkv"].chunk(3, 1))))
+        return made
 
     @staticmethod
     def joined(op, t, r):
-        return dict(x2=r["x2"], qkv=torch.cat((r["q"], r["k"], r["v"]), 1))
+        out = dict(x2=r["x2"], qkv=torch.cat((r["q"], r["k"], r["v"]), 1))
+        if op.bwd:
+            # The weights of one product are stacked.
+            r = dict(r, dWgu=torch.cat((r["dWg"], r["dWu"])),
+                     dWqkv=torch.cat((r["dWq"], r["dWk"], r["dWv"])))
+            out.update({"d" + name: r["d" + name] for name in BLOCK_LEAVES})
+        return out
 
 
 BLOCK_LEAVES = ("y0", "x0", "Wo", "wn1", "Wgu", "Wd", "wn2", "Wqkv")

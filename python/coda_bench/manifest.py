@@ -14,6 +14,7 @@ VERSION = 1
 class Prepared:
     """One op: its files, relative to the folder, and the graph's names.
 
+    entry       the function of the artifact that is called
     error       why there is no artifact, mostly as coda-compile said it
     launches    the kernels that the compiled graph starts
     remarks     what was not fused, and why
@@ -24,6 +25,7 @@ class Prepared:
     source: Optional[str] = None
     arguments: List[str] = dataclasses.field(default_factory=list)
     results: List[str] = dataclasses.field(default_factory=list)
+    entry: str = "main"
     artifact: Optional[str] = None
     error: str = ""
     launches: List[str] = dataclasses.field(default_factory=list)

@@ -60,11 +60,13 @@ class Body:
 
 class Graph:
     """One function, `main`, built op by op. `arguments` and `results` keep the
-    names that callers bind tensors to."""
+    names that callers bind tensors to. `constants`: of a graph that is compiled
+    with its gradient, the names of the arguments that have none; else None."""
 
     def __init__(self):
         self.arguments: List[Tuple[str, Value]] = []
         self.results: List[Tuple[str, Value]] = []
+        self.constants: Optional[Tuple[str, ...]] = None
         self._lines: List[str] = []
         self._constants = {}
         self._count = 0
@@ -91,6 +93,31 @@ class Graph:
 
     def result(self, name: str, value: Value) -> None:
         self.results.append((name, value))
+
+    @property
+    def entry(self) -> str:
+        """The function of the artifact to call."""
+        return "main" if self.constants is None else "main_grad"
+
+    def flags(self) -> List[str]:
+        """What coda-compile is given besides the source."""
+        if self.constants is None:
+            return []
+        numbers = [str(i) for i, (name, _) in enumerate(self.arguments)
+                   if name in self.constants]
+        return ["--grad"] + (["--grad-constants=" + ",".join(numbers)] if numbers else [])
+
+    def argument_names(self) -> List[str]:
+        """Of the entry: with a gradient, also the cotangents of the results."""
+        names = [name for name, _ in self.arguments]
+        return names if self.constants is None else names + [
+            "d" + name for name, _ in self.results]
+
+    def result_names(self) -> List[str]:
+        """Of the entry: with a gradient, also those of the arguments."""
+        names = [name for name, _ in self.results]
+        return names if self.constants is None else names + [
+            "d" + name for name, value in self.arguments if name not in self.constants]
 
     def _append(self, op: str, shape: Sequence[int], dtype: str) -> Value:
         value = Value(self.fresh(), tuple(shape), dtype)

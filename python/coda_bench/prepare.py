@@ -10,7 +10,7 @@ from typing import List, Optional, Sequence, Tuple
 
 from . import graphs
 from .candidates import kernels_of, positions, write_positions
-from .errors import NotSupported, UsageError
+from .errors import UsageError
 from .manifest import NAME, Manifest, Prepared
 from .ops import Op
 
@@ -30,14 +30,15 @@ def find_compiler(given: Optional[str]) -> str:
     return found
 
 
-def _summary(report_path: str):
-    """(launches, remarks) of the graph's fusion report."""
+def _summary(report_path: str, entry: str):
+    """(launches of `entry`, remarks) of the graph's fusion report."""
     try:
         with open(report_path, encoding="utf-8") as f:
             report = json.load(f)
     except (OSError, ValueError):
         return [], []
-    launches = [name for f in report["functions"] for name in f["launches"]]
+    launches = [name for f in report["functions"] if f["name"] == entry
+                for name in f["launches"]]
     return launches, [remark["message"] for remark in report["remarks"]]
 
 
@@ -74,37 +75,36 @@ class Options:
 
 
 def _prepare(op: Op, folder: str, options: Options) -> Prepared:
-    try:
-        graph = graphs.build(op)
-    except NotSupported as reason:
-        return Prepared(error=str(reason))
+    graph = graphs.build(op)
     source, artifact = op.file_stem + ".mlir", op.file_stem + ".so"
     path = os.path.join(folder, source)
     with open(path, "w", encoding="utf-8") as f:
         f.write(graph.text())
     prepared = Prepared(
-        source=source, arguments=[name for name, _ in graph.arguments],
-        results=[name for name, _ in graph.results])
+        source=source, arguments=graph.argument_names(), results=graph.result_names(),
+        entry=graph.entry)
+    flags = (*graph.flags(), *options.flags)
     start = time.monotonic()
     report = os.path.join(folder, op.file_stem + ".report.json")
     prepared.error = compile_graph(
         options.compiler, path, os.path.join(folder, artifact), options.target,
-        ["--report=" + report, *options.flags])
-    prepared.launches, prepared.remarks = _summary(report)
+        ["--report=" + report, *flags])
+    prepared.launches, prepared.remarks = _summary(report, graph.entry)
     if os.path.exists(report):
         os.remove(report)
     if not prepared.error:
         prepared.artifact = artifact
         if options.candidates:
-            _add_candidates(prepared, folder, path, op.file_stem, options)
+            _add_candidates(prepared, folder, path, op.file_stem, options, flags)
     prepared.seconds = round(time.monotonic() - start, 2)
     return prepared
 
 
 def _add_candidates(
-    prepared: Prepared, folder: str, source: str, stem: str, options: Options
+    prepared: Prepared, folder: str, source: str, stem: str, options: Options,
+    flags: Sequence[str],
 ) -> None:
-    kernels = kernels_of(options.compiler, source, options.target)
+    kernels = kernels_of(options.compiler, source, options.target, flags)
     prepared.kernels = [
         dict(name=kernel.name, key=kernel.key, selected=kernel.schedules[0])
         for kernel in kernels]
@@ -115,7 +115,7 @@ def _add_candidates(
         # One that ptxas refuses (it would spill) is no candidate.
         if not compile_graph(
                 options.compiler, source, os.path.join(folder, artifact), options.target,
-                ["--schedule-db=" + forced]):
+                [*flags, "--schedule-db=" + forced]):
             prepared.candidates.append(dict(artifact=artifact, schedules=schedules))
     if os.path.exists(forced):
         os.remove(forced)

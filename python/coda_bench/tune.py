@@ -73,7 +73,8 @@ class Tuning:
             path = os.path.join(folder, candidate["artifact"])
             if candidate["artifact"] in database.broken:
                 continue
-            call = coda.Artifact.load(path).main.bind(*arguments, out=outputs)
+            entry = getattr(coda.Artifact.load(path), prepared.entry)
+            call = entry.bind(*arguments, out=outputs)
             outputs = call.outputs
             for output in outputs:
                 output.fill_(float("nan") if output.is_floating_point() else -1)

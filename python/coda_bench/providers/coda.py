@@ -39,7 +39,7 @@ class Coda(Provider):
         if op.key not in self.loaded:
             path = os.path.join(self.context.artifacts, prepared.artifact)
             self.loaded = {op.key: self.load(path)}
-        return self.loaded[op.key].main, prepared
+        return getattr(self.loaded[op.key], prepared.entry), prepared
 
     def case(self, op, t):
         entry, prepared = self._entry(op)
