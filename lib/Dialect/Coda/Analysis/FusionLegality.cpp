@@ -344,6 +344,84 @@ static LogicalResult planMerge(TileOpInterface producer, unsigned output,
   return success();
 }
 
+/// What `value` becomes by additions and casts alone, each the only reader of
+/// the one before.
+static SmallVector<Operation *> getSumsOf(Value value) {
+  SmallVector<Operation *> chain;
+  while (value.hasOneUse()) {
+    Operation *user = *value.user_begin();
+    if (!isa<arith::AddFOp, arith::ExtFOp, arith::TruncFOp>(user))
+      break;
+    chain.push_back(user);
+    value = user->getResult(0);
+  }
+  return chain;
+}
+
+/// Whether all that becomes of `x` and `y` in a region is their sum, with more
+/// summands perhaps.
+static bool areSummands(Value x, Value y) {
+  SmallVector<Operation *> chain = getSumsOf(x);
+  return llvm::any_of(getSumsOf(y), [&](Operation *op) {
+    return isa<arith::AddFOp>(op) && llvm::is_contained(chain, op);
+  });
+}
+
+/// Whether `op` is a gemm that stores its only accumulator as it is.
+static bool isPlainGemm(TileOpInterface op) {
+  if (op.getAccSizes().size() != 1 || !op.getInputs().empty() ||
+      op.getOutputs().size() != 1 || op.getCombiner(0) ||
+      op.getAccArguments(0).size() != 1)
+    return false;
+  Value value = op.getYieldedValues(0).front();
+  while (Operation *cast = value.getDefiningOp()) {
+    if (!isa<arith::ExtFOp, arith::TruncFOp>(cast))
+      return false;
+    value = cast->getOperand(0);
+  }
+  return value == op.getAccArguments(0).front();
+}
+
+/// A gemm whose result, read by `consumer` alone, is but added to an
+/// accumulator there: A B + C D is one accumulator of two products.
+static bool planAbsorb(TileOpInterface producer, TileOpInterface consumer,
+                       unsigned input, JoinPlan &plan) {
+  if (!consumer.getNumProducts() || !isPlainGemm(producer) ||
+      !producer->getResult(0).hasOneUse() ||
+      consumer.getInputArguments(input).size() != 1)
+    return false;
+  plan.consumerToProducer.assign(consumer.getNumDomainDims(), -1);
+  addCorrespondence(producer, 0, consumer.getInputMap(input),
+                    plan.consumerToProducer);
+  for (auto [c, p] : llvm::enumerate(plan.consumerToProducer))
+    if (p >= 0 && consumer.getDimKind(c) != producer.getDimKind(p))
+      return false;
+  unsigned product = 0;
+  for (auto [a, size] : llvm::enumerate(consumer.getAccSizes())) {
+    ArrayRef<BlockArgument> arguments = consumer.getAccArguments(a);
+    // All products of an accumulator have its dims.
+    bool isFull = true;
+    for (unsigned d = 0; d < consumer.getNumDomainDims(); ++d)
+      if (consumer.getDimKind(d) <= DimKind::n &&
+          !consumer.getLhsMap(product).isFunctionOfDim(d) &&
+          !consumer.getRhsMap(product).isFunctionOfDim(d))
+        isFull = false;
+    product += size;
+    if (!isFull || arguments.size() != 1 ||
+        !areSummands(arguments.front(),
+                     consumer.getInputArguments(input).front()))
+      continue;
+    plan.accumulator = a;
+    plan.kind = JoinKind::Absorb;
+    // What the consumer needs besides may come after the producer.
+    unsigned operand = 2 * consumer.getNumProducts() + input;
+    return !dependsOn(consumer, producer, [&](OpOperand &o) {
+      return o.getOperandNumber() == operand;
+    });
+  }
+  return false;
+}
+
 /// A map over fewer dims is copied where it costs a value per row or column.
 static LogicalResult planClone(TileOpInterface producer, unsigned output,
                                TileOpInterface consumer, unsigned input,
@@ -481,7 +559,8 @@ static LogicalResult planSlices(TileOpInterface producer, JoinPlan &plan,
 }
 
 LogicalResult coda::planJoin(TileOpInterface consumer, unsigned input,
-                             JoinPlan &plan, Refusal &refusal) {
+                             const LegalityOptions &options, JoinPlan &plan,
+                             Refusal &refusal) {
   plan = JoinPlan();
   Value value = consumer.getInputs()[input];
   // Views between the two, from the consumer's to the producer's.
@@ -522,6 +601,8 @@ LogicalResult coda::planJoin(TileOpInterface consumer, unsigned input,
   if (consumer.getLoadCombiner(input) ||
       !isFullMap(consumer, consumer.getInputMap(input)))
     return planClone(producer, output, consumer, input, plan, refusal);
+  if (!options.strict && planAbsorb(producer, consumer, input, plan))
+    return success();
   return planMerge(producer, output, consumer, input, plan, refusal);
 }
 

@@ -15,8 +15,10 @@
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace mlir::coda {
@@ -71,11 +73,12 @@ public:
         blocks.push_back(block);
     });
     // Splitting dims leaves reshapes of reshapes; composed, they may lead to a
-    // producer again.
+    // producer again. Merging leaves values that are loaded or computed twice,
+    // which seem to have more readers than they have.
     bool changed = true;
     while (changed) {
       changed = false;
-      composeReshapes();
+      simplify();
       for (Block *block : blocks)
         while (joinOne(*block))
           changed = true;
@@ -89,8 +92,15 @@ public:
   }
 
 private:
-  void composeReshapes() {
+  LegalityOptions getOptions() const {
+    LegalityOptions options;
+    options.strict = numerics == Numerics::Strict;
+    return options;
+  }
+  void simplify() {
     RewritePatternSet patterns(&getContext());
+    GemmOp::getCanonicalizationPatterns(patterns, &getContext());
+    MapOp::getCanonicalizationPatterns(patterns, &getContext());
     tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, &getContext());
     tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns,
                                                          &getContext());
@@ -101,6 +111,9 @@ private:
              ComposeReshapes<tensor::CollapseShapeOp, tensor::ExpandShapeOp>>(
             &getContext());
     (void)applyPatternsGreedily(getOperation(), std::move(patterns));
+    IRRewriter rewriter(&getContext());
+    DominanceInfo dominance(getOperation());
+    eliminateCommonSubExpressions(rewriter, dominance, getOperation());
   }
   /// Joins the first pair that can be; false if there is none.
   bool joinOne(Block &block);
@@ -124,7 +137,8 @@ bool FusePass::joinOne(Block &block) {
     for (unsigned i = 0; i < consumer.getInputs().size(); ++i) {
       JoinPlan plan;
       Refusal refusal;
-      if (failed(planJoin(consumer, i, plan, refusal)) || !plan.producer)
+      if (failed(planJoin(consumer, i, getOptions(), plan, refusal)) ||
+          !plan.producer)
         continue;
       if (join(consumer, i, plan)) {
         // Merged ops stand where the consumer stood; readers of the producer
@@ -176,6 +190,11 @@ bool FusePass::join(TileOpInterface consumer, unsigned input, JoinPlan &plan) {
     ++numCloned;
     return true;
   }
+  case JoinKind::Absorb:
+    absorbProducts(rewriter, plan.producer, consumer, input,
+                   {plan.consumerToProducer}, plan.accumulator);
+    ++numAbsorbed;
+    return true;
   case JoinKind::Unroll:
     unrollDim(rewriter, plan.unrolled, plan.unrolledDim);
     return true;
@@ -272,7 +291,7 @@ void FusePass::reportRefusals(Block &block) {
       // A gemm that loads what an earlier one stored reads it from memory by
       // design; only a map that stays alone is worth a remark.
       if (consumer.getNumProducts() ||
-          succeeded(planJoin(consumer, i, plan, refusal)))
+          succeeded(planJoin(consumer, i, getOptions(), plan, refusal)))
         continue;
       emitRefusal(consumer, "coda-fuse", "not fused with the producer",
                   refusal);

@@ -546,6 +546,87 @@ TileOpInterface coda::mergeTileOps(RewriterBase &rewriter,
   return result;
 }
 
+TileOpInterface coda::absorbProducts(RewriterBase &rewriter,
+                                     TileOpInterface producer,
+                                     TileOpInterface consumer, unsigned input,
+                                     const MergePlan &plan,
+                                     unsigned accumulator) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(consumer);
+  Location loc = rewriter.getFusedLoc({producer->getLoc(), consumer->getLoc()});
+
+  TileOpSpec old(consumer), spec;
+  DomainBuilder domain;
+  SmallVector<unsigned> cDims, pDims(producer.getNumDomainDims());
+  for (unsigned d = 0; d < consumer.getNumDomainDims(); ++d)
+    cDims.push_back(domain.add(consumer.getDimKind(d)));
+  for (unsigned d = 0; d < pDims.size(); ++d)
+    if (producer.getDimKind(d) == DimKind::k)
+      pDims[d] = domain.add(DimKind::k);
+  for (auto [c, p] : llvm::enumerate(plan.consumerToProducer))
+    if (p >= 0)
+      pDims[p] = cDims[c];
+  domain.finish(spec);
+
+  SmallVector<AffineMap> lhsMaps, rhsMaps, inputMaps;
+  auto addProduct = [&](TileOpInterface op, unsigned i,
+                        ArrayRef<unsigned> dims) {
+    spec.lhs.push_back(op.getLhs()[i]);
+    spec.rhs.push_back(op.getRhs()[i]);
+    lhsMaps.push_back(translateMap(op.getLhsMap(i), dims, domain));
+    rhsMaps.push_back(translateMap(op.getRhsMap(i), dims, domain));
+  };
+  unsigned product = 0;
+  for (auto [a, size] : llvm::enumerate(old.accSizes)) {
+    for (int32_t i = 0; i < size; ++i)
+      addProduct(consumer, product++, cDims);
+    spec.accSizes.push_back(size);
+    if (a != accumulator)
+      continue;
+    for (unsigned i = 0; i < producer.getNumProducts(); ++i)
+      addProduct(producer, i, pDims);
+    spec.accSizes.back() += producer.getNumProducts();
+  }
+  for (unsigned i = 0; i < old.inputs.size(); ++i) {
+    if (i == input)
+      continue;
+    spec.inputs.push_back(old.inputs[i]);
+    spec.loadCombiners.push_back(old.loadCombiners[i]);
+    inputMaps.push_back(translateMap(consumer.getInputMap(i), cDims, domain));
+  }
+  spec.outputs = old.outputs;
+  spec.combiners = old.combiners;
+  spec.fresh = old.fresh;
+  for (ArrayRef<AffineMap> maps :
+       {ArrayRef<AffineMap>(lhsMaps), ArrayRef<AffineMap>(rhsMaps),
+        ArrayRef<AffineMap>(inputMaps)})
+    llvm::append_range(spec.maps, maps);
+  for (unsigned o = 0; o < old.outputs.size(); ++o)
+    spec.maps.push_back(translateMap(consumer.getOutputMap(o), cDims, domain));
+
+  TileOpInterface result = createTileOp(rewriter, loc, spec);
+  result->setDiscardableAttrs(consumer->getDiscardableAttrDictionary());
+  Block &body = result.getBody().front();
+  rewriter.setInsertionPointToStart(&body);
+  BlockArgument loaded = consumer.getInputArguments(input).front();
+  IRMapping mapping;
+  unsigned next = 0;
+  for (BlockArgument argument : consumer.getBody().getArguments())
+    if (argument != loaded)
+      mapping.map(argument, body.getArgument(next++));
+  // What nothing changes by adding: -0.0, not 0.0.
+  auto type = cast<FloatType>(loaded.getType());
+  mapping.map(loaded, arith::ConstantFloatOp::create(
+                          rewriter, loc, type,
+                          APFloat::getZero(type.getFloatSemantics(), true))
+                          .getResult());
+  for (Operation &inner : consumer.getBody().front())
+    rewriter.clone(inner, mapping);
+  rewriter.replaceOp(consumer, result->getResults());
+  rewriter.eraseOp(producer);
+  return result;
+}
+
 TileOpInterface coda::cloneIntoReader(RewriterBase &rewriter,
                                       TileOpInterface producer,
                                       TileOpInterface consumer,

@@ -1,4 +1,5 @@
 // RUN: coda-opt %s --pass-pipeline='builtin.module(func.func(coda-fuse),canonicalize,cse)' -split-input-file -verify-diagnostics | FileCheck %s
+// RUN: coda-opt %s --pass-pipeline='builtin.module(func.func(coda-fuse{numerics=strict}),canonicalize,cse)' -split-input-file | FileCheck %s --check-prefix=STRICT
 
 // An epilogue and a statistic go into the gemm; both stores stay, since both are
 // read.
@@ -232,7 +233,8 @@ func.func @two_points(%a: tensor<8x16xf32>, %b: tensor<8x16xf32>, %e: tensor<8x8
 
 // -----
 
-// Gemms of different left factors keep their own kernels: the reader joins one.
+// Gemms of different left factors keep their own kernels, unless their results
+// are only added: the reader joins one.
 // CHECK-LABEL: func.func @two_factors(
 // CHECK-SAME:    %[[A:.*]]: tensor<8x16xf32>, %[[A2:.*]]: tensor<8x16xf32>, %[[B:.*]]: tensor<4x16xf32>,
 // CHECK-DAG:       acc(%[[A]][m, k] * %[[B]][n, k] :
@@ -249,7 +251,7 @@ func.func @two_factors(%a: tensor<8x16xf32>, %a2: tensor<8x16xf32>, %b: tensor<4
   }
   %x = coda.map ins(%y[m, n], %z[m, n] : tensor<8x4xf32>, tensor<8x4xf32>) outs(%e[m, n] : tensor<8x4xf32>) {
   ^bb0(%p: f32, %q: f32):
-    %0 = arith.addf %p, %q : f32
+    %0 = arith.mulf %p, %q : f32
     coda.yield %0 : f32
   }
   return %x : tensor<8x4xf32>
@@ -429,4 +431,81 @@ func.func @factor_of_gemm(%b: tensor<4x4xf32>, %x: tensor<8x4xf32>) -> tensor<8x
     coda.yield %0 : f32
   }
   return %y : tensor<8x4xf32>
+}
+
+// -----
+
+// A gemm whose result is only added to an accumulator gives its products to
+// it, though the sum is read twice and the summands are added first.
+
+// CHECK-LABEL: func.func @absorb(
+// CHECK-SAME:    %[[A:.+]]: tensor<8x16xbf16>, %[[B:.+]]: tensor<4x16xbf16>, %[[C:.+]]: tensor<8x32xbf16>, %[[D:.+]]: tensor<32x4xbf16>,
+// CHECK-SAME:    %[[E:.+]]: tensor<8x4xbf16>, %[[R:.+]]: tensor<8x4xbf16>, %[[S:.+]]: tensor<8xf32>)
+// CHECK-NEXT:    %[[Z:.+]]:2 = coda.gemm
+// CHECK-NEXT:        acc(%[[C]][m, k0] * %[[D]][k0, n] + %[[A]][m, k1] * %[[B]][n, k1] :
+// CHECK-NEXT:        ins(%[[R]][m, n] : tensor<8x4xbf16>)
+// CHECK-NEXT:        outs(%[[E]][m, n], fresh add %[[S]][m] :
+// CHECK-NEXT:    ^bb0(%[[X:.+]]: f32, %[[P:.+]]: bf16):
+// CHECK-NEXT:      %[[W:.+]] = arith.extf %[[P]] : bf16 to f32
+// CHECK-NEXT:      %[[T:.+]] = arith.addf %[[X]], %[[W]] : f32
+// CHECK-NEXT:      %[[U:.+]] = arith.truncf %[[T]] : f32 to bf16
+// CHECK-NEXT:      %[[V:.+]] = arith.mulf %[[T]], %[[T]] : f32
+// CHECK-NEXT:      coda.yield %[[U]], %[[V]] : bf16, f32
+// CHECK-NOT:     coda.gemm
+// STRICT-LABEL: func.func @absorb(
+// STRICT-COUNT-2: coda.gemm
+func.func @absorb(%a: tensor<8x16xbf16>, %b: tensor<4x16xbf16>, %c: tensor<8x32xbf16>, %d: tensor<32x4xbf16>, %e: tensor<8x4xbf16>, %r: tensor<8x4xbf16>, %s0: tensor<8xf32>) -> (tensor<8x4xbf16>, tensor<8xf32>) {
+  %y = coda.gemm acc(%a[m, k] * %b[n, k] : tensor<8x16xbf16>, tensor<4x16xbf16>) outs(%e[m, n] : tensor<8x4xbf16>) {
+  ^bb0(%x: f32):
+    %t = arith.truncf %x : f32 to bf16
+    coda.yield %t : bf16
+  }
+  %z:2 = coda.gemm acc(%c[m, k] * %d[k, n] : tensor<8x32xbf16>, tensor<32x4xbf16>) ins(%r[m, n], %y[m, n] : tensor<8x4xbf16>, tensor<8x4xbf16>) outs(%e[m, n], fresh add %s0[m] : tensor<8x4xbf16>, tensor<8xf32>) {
+  ^bb0(%x: f32, %p: bf16, %q: bf16):
+    %wp = arith.extf %p : bf16 to f32
+    %wq = arith.extf %q : bf16 to f32
+    %s = arith.addf %wp, %wq : f32
+    %t = arith.addf %x, %s : f32
+    %u = arith.truncf %t : f32 to bf16
+    %v = arith.mulf %t, %t : f32
+    coda.yield %u, %v : bf16, f32
+  }
+  return %z#0, %z#1 : tensor<8x4xbf16>, tensor<8xf32>
+}
+
+// -----
+
+// Not where the result is read elsewhere, nor where it is more than added: there
+// the two are accumulators of one gemm, as they share a factor.
+
+// CHECK-LABEL: func.func @absorb_refused(
+// CHECK-SAME:    %[[A:[^:]+]]: tensor<8x16xf32>, %[[B:[^:]+]]: tensor<4x16xf32>, %[[B2:[^:]+]]: tensor<4x32xf32>, %[[C:[^:]+]]: tensor<8x32xf32>, %[[D:[^:]+]]:
+// CHECK:         %[[Y:.+]] = coda.gemm
+// CHECK-NEXT:        acc(%[[A]][m, k] * %[[B]][n, k] :
+// CHECK:         = coda.gemm
+// CHECK-NEXT:        acc(%[[C]][m, k] * %[[D]][k, n] :
+// CHECK-NEXT:        ins(%[[Y]][m, n] :
+// CHECK:         = coda.gemm
+// CHECK-NEXT:        acc(%[[C]][m, k] * %[[B2]][n, k], %[[C]][m, k] * %[[D]][k, n] :
+func.func @absorb_refused(%a: tensor<8x16xf32>, %b: tensor<4x16xf32>, %b2: tensor<4x32xf32>, %c: tensor<8x32xf32>, %d: tensor<32x4xf32>, %e: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>) {
+  %y = coda.gemm acc(%a[m, k] * %b[n, k] : tensor<8x16xf32>, tensor<4x16xf32>) outs(%e[m, n] : tensor<8x4xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  %z = coda.gemm acc(%c[m, k] * %d[k, n] : tensor<8x32xf32>, tensor<32x4xf32>) ins(%y[m, n] : tensor<8x4xf32>) outs(%e[m, n] : tensor<8x4xf32>) {
+  ^bb0(%x: f32, %q: f32):
+    %t = arith.addf %x, %q : f32
+    coda.yield %t : f32
+  }
+  %w = coda.gemm acc(%c[m, k] * %b2[n, k] : tensor<8x32xf32>, tensor<4x32xf32>) outs(%e[m, n] : tensor<8x4xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  %v = coda.gemm acc(%c[m, k] * %d[k, n] : tensor<8x32xf32>, tensor<32x4xf32>) ins(%w[m, n] : tensor<8x4xf32>) outs(%e[m, n] : tensor<8x4xf32>) {
+  ^bb0(%x: f32, %q: f32):
+    %t = arith.addf %x, %q : f32
+    %p = arith.mulf %t, %q : f32
+    coda.yield %p : f32
+  }
+  return %y, %z, %v : tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>
 }

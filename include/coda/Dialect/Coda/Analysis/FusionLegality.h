@@ -61,6 +61,7 @@ LogicalResult checkRowStatistics(linalg::LinalgOp op, Refusal &refusal);
 enum class JoinKind {
   Merge,     ///< one op for both, see mergeTileOps
   Clone,     ///< the producer's region is copied into the reader
+  Absorb,    ///< the producer's products become summands of an accumulator
   SplitProducer, ///< a reshape: first split the producer's dims
   SplitConsumer, ///< a reshape: first split the consumer's dims
   Unroll,    ///< first turn a dim of one of the two into a u dim
@@ -74,8 +75,10 @@ struct JoinPlan {
   TileOpInterface consumer;
   /// The view of the producer's result that stands in the way, if any.
   Operation *view = nullptr;
-  /// Merge: consumer dim -> producer dim, -1 if the consumer's alone.
+  /// Merge and absorb: consumer dim -> producer dim, -1 if the consumer's alone.
   SmallVector<int> consumerToProducer;
+  /// Absorb: the consumer's accumulator.
+  unsigned accumulator = 0;
   /// Unroll: the op and its dim.
   TileOpInterface unrolled;
   unsigned unrolledDim = 0;
@@ -87,7 +90,8 @@ struct JoinPlan {
 /// Plans how input `input` of `consumer` is joined with the tile op that makes
 /// it, through views. Success with a null producer: no tile op makes it.
 LogicalResult planJoin(TileOpInterface consumer, unsigned input,
-                       JoinPlan &plan, Refusal &refusal);
+                       const LegalityOptions &options, JoinPlan &plan,
+                       Refusal &refusal);
 
 /// Plans the merge of two maps, or of a gemm and a map, that load one value at
 /// every point of their spaces and do not depend on each other.

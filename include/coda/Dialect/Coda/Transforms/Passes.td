@@ -220,7 +220,8 @@ def FusePass : InterfacePass<"coda-fuse", "FunctionOpInterface"> {
     reshape between the two becomes a finer iteration space; a slice of a gemm's
     result becomes a gemm of a slice of the weight. Maps that join no producer
     but load one value are merged with each other, or with a gemm that loads it.
-    Gemms are never recomputed.
+    A gemm whose result another gemm only adds to an accumulator gives its
+    products to that accumulator. Gemms are never recomputed.
 
     What is refused gets a remark with a reason of the closed list.
 
@@ -245,6 +246,7 @@ def FusePass : InterfacePass<"coda-fuse", "FunctionOpInterface"> {
   ];
   let statistics = [
     Statistic<"numFused", "num-fused", "pairs of tile ops merged">,
+    Statistic<"numAbsorbed", "num-absorbed", "gemms that became summands">,
     Statistic<"numCloned", "num-cloned", "small maps copied into a reader">,
     Statistic<"numRefused", "num-refused", "pairs refused">
   ];

@@ -50,6 +50,14 @@ struct MergePlan {
 TileOpInterface mergeTileOps(RewriterBase &rewriter, TileOpInterface producer,
                              TileOpInterface consumer, const MergePlan &plan);
 
+/// Creates, before `consumer`, the tile op that adds the products of `producer`,
+/// a gemm that stores its one accumulator, to accumulator `accumulator` instead
+/// of loading their sum as input `input`, which its region only adds to it.
+/// Replaces `consumer`; `producer` is erased.
+TileOpInterface absorbProducts(RewriterBase &rewriter, TileOpInterface producer,
+                               TileOpInterface consumer, unsigned input,
+                               const MergePlan &plan, unsigned accumulator);
+
 /// Computes input `input` of `consumer` in its region: copies the region of
 /// `producer`, a map that stores the loaded value, and loads what it loads.
 /// Replaces `consumer`; `producer` stays for its other readers.
