@@ -75,7 +75,7 @@ def build(text, folder, compiler):
     for command in [
             ["coda-opt", path + ".mlir", *PIPELINE, "-o", path + ".llvm.mlir"],
             ["mlir-translate", "--mlir-to-llvmir", path + ".llvm.mlir", "-o", path + ".ll"],
-            ["llc", "-O1", "-relocation-model=pic", "-filetype=obj", path + ".ll",
+            ["llc", "-O0", "-relocation-model=pic", "-filetype=obj", path + ".ll",
              "-o", path + ".o"],
             [compiler, "-shared", path + ".o", "-lm", "-L" + runner, "-Wl,-rpath," + runner,
              "-lmlir_c_runner_utils", "-o", path + ".so"]]:

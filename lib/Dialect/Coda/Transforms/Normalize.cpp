@@ -7,12 +7,14 @@
 
 #include "coda/Dialect/Coda/Transforms/Passes.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -199,6 +201,59 @@ struct GeneralizeUnitTranspose : OpRewritePattern<linalg::TransposeOp> {
   }
 };
 
+/// A reshape whose extents are a tensor, as front ends write it where one extent
+/// is dynamic, becomes a view: as elements neither come nor go, the static
+/// extents say what the dynamic one is.
+///   reshape x(shape) : ?x64 -> ?x2x32  ->  expand_shape x [[0], [1, 2]]
+struct ReshapeToView : OpRewritePattern<tensor::ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::ReshapeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto from = dyn_cast<RankedTensorType>(op.getSource().getType());
+    auto to = dyn_cast<RankedTensorType>(op.getType());
+    if (!from || !to || from.getRank() == to.getRank() ||
+        from.getNumDynamicDims() > 1 ||
+        from.getNumDynamicDims() != to.getNumDynamicDims())
+      return failure();
+    std::optional<SmallVector<ReassociationIndices>> groups =
+        getReassociationIndicesForReshape(from, to);
+    if (!groups)
+      return failure();
+    bool expands = from.getRank() < to.getRank();
+    SmallVector<OpFoldResult> sizes;
+    for (auto [outer, group] : llvm::enumerate(*groups)) {
+      RankedTensorType fine = expands ? to : from, coarse = expands ? from : to;
+      int64_t known = 1;
+      bool isDynamic = false;
+      for (int64_t d : group) {
+        isDynamic |= fine.isDynamicDim(d);
+        known *= fine.isDynamicDim(d) ? 1 : fine.getDimSize(d);
+      }
+      if (isDynamic != coarse.isDynamicDim(outer) || known == 0 ||
+          (!isDynamic && known != coarse.getDimSize(outer)))
+        return failure();
+      for (int64_t d : group) {
+        if (!expands || !fine.isDynamicDim(d)) {
+          sizes.push_back(rewriter.getIndexAttr(fine.getDimSize(d)));
+          continue;
+        }
+        OpFoldResult size = tensor::getMixedSize(rewriter, op.getLoc(),
+                                                 op.getSource(), outer);
+        sizes.push_back(affine::makeComposedFoldedAffineApply(
+            rewriter, op.getLoc(),
+            rewriter.getAffineSymbolExpr(0).floorDiv(known), size));
+      }
+    }
+    if (expands)
+      rewriter.replaceOpWithNewOp<tensor::ExpandShapeOp>(
+          op, to, op.getSource(), *groups, sizes);
+    else
+      rewriter.replaceOpWithNewOp<tensor::CollapseShapeOp>(
+          op, to, op.getSource(), *groups);
+    return success();
+  }
+};
+
 /// Named ops that compute point by point or reduce (add, exp, reduce, map,
 /// broadcast ...) as generics. Contractions, fills and transposes are known by
 /// name; convolutions and pooling are nobody's here.
@@ -268,7 +323,7 @@ public:
     // that of the description.
     apply([](RewritePatternSet &patterns) {
       patterns.add<ExpandSmallPower, RoundConstant, GeneralizeUnitTranspose,
-                   GeneralizeNamed, TakeNarrowFactors>(patterns.getContext());
+                   GeneralizeNamed, ReshapeToView, TakeNarrowFactors>(patterns.getContext());
       linalg::populateElementwiseToLinalgConversionPatterns(patterns);
       linalg::populateContractionOpRankReducingPatterns(patterns);
     });

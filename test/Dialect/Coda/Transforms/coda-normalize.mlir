@@ -125,3 +125,22 @@ func.func @assertion(%t: tensor<4xi1>) {
   }
   return
 }
+
+// A reshape by a tensor of extents is a view where one extent is dynamic, whatever
+// the extents are computed from; not where two are, or where dims are mixed.
+
+// CHECK-LABEL: func.func @reshapes(
+// CHECK-SAME:    %[[X:[^:]+]]: tensor<?x64xf32>, %[[Y:[^:]+]]: tensor<?x8x2xf32>, %[[Z:[^:]+]]: tensor<?x?xf32>, %[[S:[^:]+]]: tensor<3xi64>, %[[P:[^:]+]]: tensor<2xi64>
+// CHECK:         %[[D:.+]] = tensor.dim %[[X]], %{{.+}} : tensor<?x64xf32>
+// CHECK:         %[[A:.+]] = tensor.expand_shape %[[X]] {{\[\[}}0], [1, 2]] output_shape [%[[D]], 2, 32] : tensor<?x64xf32> into tensor<?x2x32xf32>
+// CHECK:         %[[B:.+]] = tensor.collapse_shape %[[Y]] {{\[\[}}0], [1, 2]] : tensor<?x8x2xf32> into tensor<?x16xf32>
+// CHECK:         %[[C:.+]] = tensor.reshape %[[Z]](%[[S]]) : (tensor<?x?xf32>, tensor<3xi64>) -> tensor<?x2x?xf32>
+// CHECK:         %[[E:.+]] = tensor.reshape %[[Y]](%[[P]]) : (tensor<?x8x2xf32>, tensor<2xi64>) -> tensor<?x12xf32>
+// CHECK:         return %[[A]], %[[B]], %[[C]], %[[E]] :
+func.func @reshapes(%x: tensor<?x64xf32>, %y: tensor<?x8x2xf32>, %z: tensor<?x?xf32>, %s: tensor<3xi64>, %p: tensor<2xi64>) -> (tensor<?x2x32xf32>, tensor<?x16xf32>, tensor<?x2x?xf32>, tensor<?x12xf32>) {
+  %a = tensor.reshape %x(%s) : (tensor<?x64xf32>, tensor<3xi64>) -> tensor<?x2x32xf32>
+  %b = tensor.reshape %y(%p) : (tensor<?x8x2xf32>, tensor<2xi64>) -> tensor<?x16xf32>
+  %c = tensor.reshape %z(%s) : (tensor<?x?xf32>, tensor<3xi64>) -> tensor<?x2x?xf32>
+  %e = tensor.reshape %y(%p) : (tensor<?x8x2xf32>, tensor<2xi64>) -> tensor<?x12xf32>
+  return %a, %b, %c, %e : tensor<?x2x32xf32>, tensor<?x16xf32>, tensor<?x2x?xf32>, tensor<?x12xf32>
+}

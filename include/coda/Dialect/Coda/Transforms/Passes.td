@@ -55,7 +55,8 @@ def NormalizePass : InterfacePass<"coda-normalize", "FunctionOpInterface"> {
     2. Contractions: the rank is reduced where a batch is 1, factors that were
        widened by a cast are taken narrow (exact), a transposed operand or
        result becomes an index map.
-    3. Unit dims vanish; `Mx1` statistics become vectors.
+    3. Unit dims vanish; `Mx1` statistics become vectors; reshapes by a tensor
+       of extents, of which one is dynamic, become views.
     4. Reshapes move away from elementwise ops, so that tokens are one dim;
        slices move up to the contraction that they cut.
     5. Elementwise ops are merged: into a reader if it is the only one, casts
@@ -73,8 +74,9 @@ def NormalizePass : InterfacePass<"coda-normalize", "FunctionOpInterface"> {
            ins(%x, %w : tensor<2x8xf32>, tensor<4x8xf32>) outs(%z : tensor<2x4xf32>)
     ```
   }];
-  let dependentDialects = ["arith::ArithDialect", "linalg::LinalgDialect",
-                           "math::MathDialect", "tensor::TensorDialect"];
+  let dependentDialects = ["affine::AffineDialect", "arith::ArithDialect",
+                           "linalg::LinalgDialect", "math::MathDialect",
+                           "tensor::TensorDialect"];
 }
 
 def RaisePass : InterfacePass<"coda-raise", "FunctionOpInterface"> {
