@@ -8,8 +8,10 @@
 #include "coda/Runtime/GPULaunch.h"
 #include "coda/Runtime/CudaDriver.h"
 
+#include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Everything about the call in progress on this thread. */
@@ -19,9 +21,20 @@ static _Thread_local struct {
   int32_t device;
   CUstream stream;
   int32_t multiprocessors; /* of `device`; 0: not known yet */
+  int32_t check;           /* nothing is launched */
+  int32_t pushed;          /* the device's context was not the current one */
+  const coda_entry_info *entry;
+  DLTensor *const *args;
   int32_t status;
   char error[512];
+  /* NVTX; null where it is off. */
+  int ranges;
+  int (*push)(const char *);
+  int (*pop)(void);
 } call;
+
+/* The primary context of each device with kernels of this artifact. */
+static CUcontext contexts[CODA_GPU_MAX_DEVICES];
 
 static void fail(int32_t status, const char *format, ...) {
   if (call.status)
@@ -55,6 +68,52 @@ static int loadDriver(void) {
 }
 
 const char *coda_gpu_last_error(void) { return call.error; }
+
+/* Writes "argument 1 (x)" for the argument in whose memory `address` is. */
+static const char *describe(const void *address, char *text, size_t size) {
+  int32_t i, count = call.entry
+                         ? call.entry->num_inputs + call.entry->num_outputs
+                         : 0;
+  for (i = 0; i < count; ++i) {
+    const DLTensor *tensor = call.args[i];
+    uintptr_t start = (uintptr_t)tensor->data + tensor->byte_offset;
+    uint64_t bytes = tensor->dtype.bits / 8;
+    for (int32_t d = 0; d < tensor->ndim; ++d)
+      bytes *= (uint64_t)tensor->shape[d];
+    if ((uintptr_t)address < start || (uintptr_t)address - start >= bytes)
+      continue;
+    snprintf(text, size, "argument %d (%s)", i, call.entry->args[i].name);
+    return text;
+  }
+  snprintf(text, size, "an intermediate");
+  return text;
+}
+
+static const char *entryName(void) {
+  return call.entry ? call.entry->name : "coda";
+}
+
+/* Finds NVTX: the library of the CUDA toolkit, or of one before 13. */
+static void findRanges(void) {
+  static const char *const names[] = {"libnvtx3interop.so.1",
+                                      "libnvtx3interop.so",
+                                      "libnvToolsExt.so.1"};
+  const char *wanted = getenv("CODA_NVTX");
+  void *library = NULL, *push, *pop;
+  call.ranges = 1;
+  if (!wanted || !wanted[0] || !strcmp(wanted, "0"))
+    return;
+  for (size_t i = 0; !library && i < sizeof(names) / sizeof(names[0]); ++i)
+    library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    return;
+  push = dlsym(library, "nvtxRangePushA");
+  pop = dlsym(library, "nvtxRangePop");
+  if (!push || !pop)
+    return;
+  memcpy(&call.push, &push, sizeof(push));
+  memcpy(&call.pop, &pop, sizeof(pop));
+}
 
 /* Makes `device` the one of this thread's calls. */
 static int useDevice(int32_t device) {
@@ -99,12 +158,19 @@ int32_t coda_gpu_init(coda_gpu_kernel *const *kernels, int32_t count,
   if (!useDevice(device))
     return call.status;
   CUdevice handle;
-  CUcontext context, previous = NULL;
+  CUcontext context = __atomic_load_n(&contexts[device], __ATOMIC_ACQUIRE),
+            previous = NULL;
+  int32_t most = 0;
   if (!check(call.driver.DeviceGet(&handle, device), "no such device") ||
-      !check(call.driver.DevicePrimaryCtxRetain(&context, handle),
-             "context of the device") ||
+      !check(call.driver.DeviceGetAttribute(
+                 &most, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+                 handle),
+             "device attribute") ||
+      (!context && !check(call.driver.DevicePrimaryCtxRetain(&context, handle),
+                          "context of the device")) ||
       !check(call.driver.CtxPushCurrent(context), "context of the device"))
     return call.status;
+  __atomic_store_n(&contexts[device], context, __ATOMIC_RELEASE);
   CUmodule module = NULL;
   const void *image = NULL;
   for (int32_t i = 0; i < count && !call.status; ++i) {
@@ -118,9 +184,21 @@ int32_t coda_gpu_init(coda_gpu_kernel *const *kernels, int32_t count,
       if (!check(call.driver.ModuleLoadData(&module, image), kernel->name))
         break;
     }
+    int32_t fixed = 0;
     if (!check(call.driver.ModuleGetFunction(&function, module, kernel->name),
                kernel->name) ||
-        !check(call.driver.FuncSetAttribute(
+        !check(call.driver.FuncGetAttribute(
+                   &fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function),
+               kernel->name))
+      break;
+    if (kernel->sharedBytes + fixed > most) {
+      fail(CODA_ERROR_DEVICE,
+           "kernel %s needs %d bytes of shared memory, a block of device %d "
+           "has at most %d",
+           kernel->name, kernel->sharedBytes + fixed, device, most);
+      break;
+    }
+    if (!check(call.driver.FuncSetAttribute(
                    function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                    kernel->sharedBytes),
                kernel->name))
@@ -133,36 +211,95 @@ int32_t coda_gpu_init(coda_gpu_kernel *const *kernels, int32_t count,
   return call.status;
 }
 
-int32_t coda_gpu_begin(const coda_ctx *ctx) {
+int32_t coda_gpu_begin(const coda_ctx *ctx, const coda_entry_info *entry,
+                       DLTensor *const *args, int32_t onlyCheck) {
+  CUcontext context, current = NULL;
   call.status = CODA_OK;
   call.error[0] = 0;
   call.stream = ctx ? (CUstream)ctx->stream : NULL;
-  useDevice(ctx ? ctx->device : 0);
+  call.entry = entry;
+  call.args = args;
+  call.check = onlyCheck;
+  call.pushed = 0;
+  if (!useDevice(ctx ? ctx->device : 0))
+    return call.status;
+  context = __atomic_load_n(&contexts[call.device], __ATOMIC_ACQUIRE);
+  if (!context) {
+    fail(CODA_ERROR_DEVICE,
+         "%s: the kernels are not loaded on device %d; call the artifact's "
+         "init for it first",
+         entryName(), call.device);
+    return call.status;
+  }
+  if (onlyCheck)
+    return CODA_OK;
+  if (!call.ranges)
+    findRanges();
+  /* A caller's thread may have another device, or none. */
+  if (!check(call.driver.CtxGetCurrent(&current), "context of the thread"))
+    return call.status;
+  if (current != context) {
+    if (!check(call.driver.CtxPushCurrent(context), "context of the device"))
+      return call.status;
+    call.pushed = 1;
+  }
+  if (call.push)
+    call.push(entryName());
+  return CODA_OK;
+}
+
+int32_t coda_gpu_end(void) {
+  CUcontext context;
+  if (call.check)
+    return call.status;
+  if (call.pop)
+    call.pop();
+  if (call.pushed)
+    call.driver.CtxPopCurrent(&context);
+  call.pushed = 0;
   return call.status;
 }
 
-int32_t coda_gpu_end(void) { return call.status; }
-
-void coda_gpu_extent(int64_t extent) {
+void coda_gpu_extent(const coda_gpu_kernel *kernel, int64_t extent) {
   if (extent < 0 || extent > INT32_MAX)
-    fail(CODA_ERROR_ARGUMENT, "an extent of %lld does not fit 31 bits",
-         (long long)extent);
+    fail(CODA_ERROR_ARGUMENT,
+         "%s: kernel %s: an extent of %lld, expected at most %d", entryName(),
+         kernel->name, (long long)extent, INT32_MAX);
+}
+
+void coda_gpu_address(const coda_gpu_kernel *kernel, const void *address,
+                      int64_t alignment) {
+  char text[160];
+  if ((uintptr_t)address % (uintptr_t)alignment)
+    fail(CODA_ERROR_ARGUMENT,
+         "%s: kernel %s: the address of %s is %p, expected a multiple of %lld "
+         "bytes; copy the tensor to such an address",
+         entryName(), kernel->name, describe(address, text, sizeof(text)),
+         address, (long long)alignment);
 }
 
 /* Stands for the address of an operand without elements. */
 #define EMPTY_ADDRESS 4096
 
-void coda_gpu_tensor_map(void *map, void *address, int32_t type, int32_t rank,
+/* Longest extent and stride (in bytes) of a tensor map, exclusive. */
+#define MAX_EXTENT ((int64_t)1 << 32)
+#define MAX_STRIDE ((int64_t)1 << 40)
+
+void coda_gpu_tensor_map(const coda_gpu_kernel *kernel, void *map,
+                         void *address, int32_t type, int32_t rank,
                          const int64_t *sizes, const int64_t *strides,
                          const int32_t *box) {
   uint64_t dims[5], bytes[5];
   uint32_t boxes[5], ones[5];
   int64_t width = type == CU_TENSOR_MAP_FLOAT32 ? 4 : 2;
   int32_t empty = 0;
+  char text[160];
   if (call.status)
     return;
   for (int32_t i = 0; i < rank; ++i)
     empty |= sizes[i] == 0;
+  if (!empty)
+    coda_gpu_address(kernel, address, 16);
   for (int32_t i = 0; i < rank; ++i) {
     int32_t from = rank - 1 - i; /* the driver counts from the innermost */
     if (empty) {
@@ -183,29 +320,33 @@ void coda_gpu_tensor_map(void *map, void *address, int32_t type, int32_t rank,
     /* The stride of a dim of one element is never used. */
     if (sizes[from] == 1)
       bytes[i - 1] = (bytes[i - 1] + 15) / 16 * 16;
-    if (bytes[i - 1] % 16) {
+    if (bytes[i - 1] % 16 || bytes[i - 1] >= (uint64_t)MAX_STRIDE)
       fail(CODA_ERROR_ARGUMENT,
-           "a row stride of %lld bytes is not a multiple of 16",
-           (long long)bytes[i - 1]);
-      return;
-    }
+           "%s: kernel %s: rows of %s are %lld bytes apart, expected a multiple "
+           "of 16, less than %lld",
+           entryName(), kernel->name, describe(address, text, sizeof(text)),
+           (long long)bytes[i - 1], (long long)MAX_STRIDE);
   }
+  for (int32_t i = 0; i < rank; ++i)
+    if (dims[i] > (uint64_t)MAX_EXTENT)
+      fail(CODA_ERROR_ARGUMENT,
+           "%s: kernel %s: an extent of %s is %lld, expected at most %lld",
+           entryName(), kernel->name, describe(address, text, sizeof(text)),
+           (long long)dims[i], (long long)MAX_EXTENT);
+  if (call.status || call.check)
+    return;
   if (empty)
     address = (void *)(uintptr_t)EMPTY_ADDRESS;
-  if ((uintptr_t)address % 16) {
-    fail(CODA_ERROR_ARGUMENT, "the address %p is not a multiple of 16", address);
-    return;
-  }
   check(call.driver.TensorMapEncodeTiled(
             (CUtensorMap *)map, type, (uint32_t)rank, address, dims, bytes,
             boxes, ones, CU_TENSOR_MAP_INTERLEAVE_NONE,
             CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_256B,
             CU_TENSOR_MAP_OOB_FILL_ZERO),
-        "tensor map");
+        kernel->name);
 }
 
 void coda_gpu_copy(void *to, const void *from, int64_t bytes) {
-  if (call.status || bytes == 0)
+  if (call.status || call.check || bytes == 0)
     return;
   check(call.driver.MemcpyDtoDAsync((CUdeviceptr)(uintptr_t)to,
                                     (CUdeviceptr)(uintptr_t)from, (size_t)bytes,
@@ -221,10 +362,13 @@ static void launch(coda_gpu_kernel *kernel, int64_t blocks, void **parameters) {
       __atomic_load_n(&kernel->function[call.device], __ATOMIC_ACQUIRE);
   if (!function) {
     fail(CODA_ERROR_DEVICE,
-         "kernel %s is not loaded on device %d; call coda_init first",
-         kernel->name, call.device);
+         "%s: kernel %s is not loaded on device %d; call the artifact's init "
+         "for it first",
+         entryName(), kernel->name, call.device);
     return;
   }
+  if (call.check)
+    return;
   CUlaunchConfig config;
   memset(&config, 0, sizeof(config));
   config.gridDimX = (uint32_t)blocks;
@@ -233,9 +377,13 @@ static void launch(coda_gpu_kernel *kernel, int64_t blocks, void **parameters) {
   config.blockDimY = config.blockDimZ = 1;
   config.sharedMemBytes = (uint32_t)kernel->sharedBytes;
   config.hStream = call.stream;
+  if (call.push)
+    call.push(kernel->name);
   check(call.driver.LaunchKernelEx(&config, (CUfunction)function, parameters,
                                    NULL),
         kernel->name);
+  if (call.pop)
+    call.pop();
 }
 
 void coda_gpu_launch(coda_gpu_kernel *kernel, void **parameters) {

@@ -19,7 +19,8 @@ static __thread char error_text[512];
 
 /* In GPU artifacts only (GPULaunch.c). */
 #define CODA_OPTIONAL __attribute__((weak, visibility("hidden")))
-CODA_OPTIONAL int32_t coda_gpu_begin(const coda_ctx *);
+CODA_OPTIONAL int32_t coda_gpu_begin(const coda_ctx *, const coda_entry_info *,
+                                     DLTensor *const *, int32_t);
 CODA_OPTIONAL int32_t coda_gpu_end(void);
 CODA_OPTIONAL const char *coda_gpu_last_error(void);
 
@@ -103,9 +104,10 @@ static const char *type_name(DLDataType type, char *buffer, size_t size) {
 }
 
 /* Checks one tensor against its description: always the rank, with `shapes`
-   dtype and extents too, with `data` also device, pointer and strides. */
+   dtype and extents too, for a call (`ctx`) also device, pointer and strides. */
 static int32_t check_tensor(const coda_entry_info *info, int32_t index,
-                            const DLTensor *tensor, int shapes, int data) {
+                            const DLTensor *tensor, int shapes,
+                            const coda_ctx *ctx) {
   const coda_arg_info *want = &info->args[index];
   char got_type[48], want_type[48];
   int64_t expected, elements = 1;
@@ -140,7 +142,7 @@ static int32_t check_tensor(const coda_entry_info *info, int32_t index,
                   (long long)(want->shape[dim] < 0 ? 0 : want->shape[dim]));
     elements *= tensor->shape[dim];
   }
-  if (!data)
+  if (!ctx)
     return CODA_OK;
   if (coda_gpu_begin) {
     if (tensor->device.device_type != kDLCUDA)
@@ -149,6 +151,12 @@ static int32_t check_tensor(const coda_entry_info *info, int32_t index,
                   "device",
                   info->name, index, want->name,
                   (int)tensor->device.device_type);
+    if (tensor->device.device_id != ctx->device)
+      return fail(CODA_ERROR_ARGUMENT,
+                  "%s: argument %d (%s) is on CUDA device %d, expected %d, the "
+                  "device of the call",
+                  info->name, index, want->name, tensor->device.device_id,
+                  ctx->device);
   } else if (tensor->device.device_type != kDLCPU &&
              tensor->device.device_type != kDLCUDAHost)
     return fail(CODA_ERROR_ARGUMENT,
@@ -182,7 +190,8 @@ static int32_t check_tensor(const coda_entry_info *info, int32_t index,
 
 /* Checks the count, and the inputs with their equal extents. */
 static int32_t check_inputs(const coda_host_entry *entry,
-                            DLTensor *const *args, int32_t nargs, int data) {
+                            DLTensor *const *args, int32_t nargs,
+                            const coda_ctx *ctx) {
   const coda_entry_info *info = entry->info;
   const int32_t *extent_class = entry->extent_class;
   int32_t index, other, dim, other_dim, at, other_at;
@@ -196,7 +205,7 @@ static int32_t check_inputs(const coda_host_entry *entry,
                 info->num_inputs + info->num_outputs, info->num_inputs,
                 info->num_outputs);
   for (index = 0; index < info->num_inputs; ++index)
-    if ((status = check_tensor(info, index, args[index], 1, data)))
+    if ((status = check_tensor(info, index, args[index], 1, ctx)))
       return status;
   if (!extent_class)
     return CODA_OK;
@@ -225,12 +234,13 @@ static int32_t check_inputs(const coda_host_entry *entry,
 /* Visits the outputs with their extents: writes them where `write` is set, else
    compares them. */
 static int32_t visit_outputs(const coda_host_entry *entry,
-                             DLTensor *const *args, int write, int data) {
+                             DLTensor *const *args, int write,
+                             const coda_ctx *ctx) {
   const coda_entry_info *info = entry->info;
   const int32_t end = info->num_inputs + info->num_outputs;
   int32_t index, dim, status, dynamic = 0, next = 0;
   for (index = info->num_inputs; index < end; ++index) {
-    if ((status = check_tensor(info, index, args[index], !write, data)))
+    if ((status = check_tensor(info, index, args[index], !write, ctx)))
       return status;
     for (dim = 0; dim < info->args[index].ndim; ++dim)
       dynamic += info->args[index].shape[dim] < 0;
@@ -266,9 +276,9 @@ int32_t coda_host_infer(const coda_host_entry *entry, DLTensor *const *args,
                         int32_t nargs) {
   int32_t status;
   error_text[0] = 0;
-  if ((status = check_inputs(entry, args, nargs, 0)))
+  if ((status = check_inputs(entry, args, nargs, NULL)))
     return status;
-  return visit_outputs(entry, args, 1, 0);
+  return visit_outputs(entry, args, 1, NULL);
 }
 
 int32_t coda_host_workspace(const coda_host_entry *entry,
@@ -279,8 +289,8 @@ int32_t coda_host_workspace(const coda_host_entry *entry,
   if (!bytes)
     return fail(CODA_ERROR_ARGUMENT, "%s: no place for the number of bytes",
                 entry->info->name);
-  if ((status = check_inputs(entry, args, nargs, 0)) ||
-      (status = visit_outputs(entry, args, 0, 0)))
+  if ((status = check_inputs(entry, args, nargs, NULL)) ||
+      (status = visit_outputs(entry, args, 0, NULL)))
     return status;
   *bytes = (size_t)entry->workspace(args);
   return CODA_OK;
@@ -288,7 +298,7 @@ int32_t coda_host_workspace(const coda_host_entry *entry,
 
 int32_t coda_host_call(const coda_host_entry *entry, const coda_ctx *ctx,
                        DLTensor *const *args, int32_t nargs) {
-  int32_t status;
+  int32_t status, assertion, check;
   size_t need;
   error_text[0] = 0;
   if (!ctx || ctx->size < sizeof(coda_ctx))
@@ -296,8 +306,8 @@ int32_t coda_host_call(const coda_host_entry *entry, const coda_ctx *ctx,
                 "%s: coda_ctx of %u bytes, expected at least %u; set its size",
                 entry->info->name, ctx ? ctx->size : 0,
                 (unsigned)sizeof(coda_ctx));
-  if ((status = check_inputs(entry, args, nargs, 1)) ||
-      (status = visit_outputs(entry, args, 0, 1)))
+  if ((status = check_inputs(entry, args, nargs, ctx)) ||
+      (status = visit_outputs(entry, args, 0, ctx)))
     return status;
   need = (size_t)entry->workspace(args);
   if (need && (!ctx->workspace || ctx->workspace_bytes < need))
@@ -310,11 +320,18 @@ int32_t coda_host_call(const coda_host_entry *entry, const coda_ctx *ctx,
     return fail(CODA_ERROR_WORKSPACE,
                 "%s: the workspace is not aligned to 64 bytes",
                 entry->info->name);
-  if (coda_gpu_begin && (status = coda_gpu_begin(ctx)))
-    return status;
-  status = entry->body(args, ctx->workspace);
-  if (status)
-    return fail(CODA_ERROR_ASSERT, "%s: %s", entry->info->name,
-                entry->asserts[status - 1]);
-  return coda_gpu_begin ? coda_gpu_end() : CODA_OK;
+  /* On a GPU the body only launches: once to check, then in earnest. */
+  for (check = coda_gpu_begin ? 1 : 0; check >= 0; --check) {
+    if (coda_gpu_begin &&
+        (status = coda_gpu_begin(ctx, entry->info, args, check)))
+      return status;
+    assertion = entry->body(args, ctx->workspace);
+    status = coda_gpu_begin ? coda_gpu_end() : CODA_OK;
+    if (assertion)
+      return fail(CODA_ERROR_ASSERT, "%s: %s", entry->info->name,
+                  entry->asserts[assertion - 1]);
+    if (status)
+      return status;
+  }
+  return CODA_OK;
 }

@@ -44,6 +44,7 @@ class Entry:
         self.outputs: List[Argument] = described[info.num_inputs:]
         self.num_launches: int = info.num_launches
         self._workspaces = threading.local()
+        self._ready = set()  # Ordinals of the devices that hold the code.
 
     def __repr__(self):
         def show(args):
@@ -129,6 +130,7 @@ class Entry:
     def _run(self, tensors: List[Tensor], torch_device, stream) -> None:
         pointers, count = _pointers(tensors)
         context = _context(torch_device, stream)
+        self._prepare(context.device)
         workspace = self._workspace(self._workspace_bytes(pointers, count), torch_device)
         if workspace is not None:
             context.workspace, context.workspace_bytes = workspace
@@ -149,6 +151,12 @@ class Entry:
             buffers[key] = _buffer(size, torch_device)
         return buffers[key][1:]
 
+    def _prepare(self, device: int) -> None:
+        """Loads the code on `device`: at the first call for it, or by bind."""
+        if self._module.init and device not in self._ready:
+            self._check(self._module.init(device))
+            self._ready.add(device)
+
     def _check(self, status: int) -> None:
         if status != 0:
             text = (self._module.last_error() or b"").decode(errors="replace")
@@ -165,6 +173,7 @@ class Call:
         self.outputs: Tuple[Any, ...] = tuple(array for array, _ in results)
         self._pointers, self._count = _pointers(tensors)
         self._context = _context(torch_device, stream)
+        entry._prepare(self._context.device)
         size = entry._workspace_bytes(self._pointers, self._count)
         if size:
             self._buffer, self._context.workspace, self._context.workspace_bytes = _buffer(
@@ -185,6 +194,13 @@ def _context(torch_device, stream) -> _abi.Context:
     if torch_device is not None and torch_device.index is not None:
         context.device = torch_device.index
     return context
+
+
+def _current_device() -> int:
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available():
+        return torch.cuda.current_device()
+    return 0
 
 
 def _buffer(size: int, torch_device) -> Tuple[Any, int, int]:
@@ -232,12 +248,13 @@ class Artifact:
         if module.version != _abi.MODULE_VERSION:
             raise ArtifactError("%s has version %d of the artifact table, this package reads %d" % (
                 path, module.version, _abi.MODULE_VERSION))
+        artifact = cls(path, library, module)
         if module.init:
-            if status := module.init(0):
-                text = (module.last_error() or b"").decode(errors="replace")
-                raise BY_STATUS.get(status, DeviceError)(
-                    text or "%s cannot run on this machine" % path)
-        return cls(path, library, module)
+            # The device that torch would take; others when they are first used.
+            device = _current_device()
+            for entry in artifact.entries.values():
+                entry._prepare(device)
+        return artifact
 
     def __getattr__(self, name: str) -> Entry:
         entries = self.__dict__.get("entries", {})

@@ -202,3 +202,28 @@ def test_refuses_other_files(tmp_path, newer_artifact):
         coda.Artifact.load(tmp_path / "text.so")
     with pytest.raises(coda.ArtifactError, match="version 2 of the artifact table"):
         coda.Artifact.load(newer_artifact)
+
+
+def test_loads_once_a_device(artifact):
+    loaded = []
+
+    class Module:
+        @staticmethod
+        def init(device):
+            loaded.append(device)
+            return 3 if device == 5 else 0
+
+        @staticmethod
+        def last_error():
+            return b"no such device"
+
+    entry = artifact.scale
+    entry._module = Module()
+    entry(matrix(3), 2)
+    entry.bind(matrix(3), 2)()
+    assert loaded == [0]
+    entry._prepare(1)
+    entry(matrix(3), 2)
+    assert loaded == [0, 1]
+    with pytest.raises(coda.DeviceError, match="no such device"):
+        entry._prepare(5)

@@ -6,10 +6,15 @@
 |*===-----------------------------------------------------------------------===*|
 |*
 |* Called by the host code that coda-to-nvgpu makes; linked into GPU artifacts.
-|* An entry brackets its launches by coda_gpu_begin and coda_gpu_end. Errors are
-|* sticky in between: the first one is kept, what follows does nothing, and
-|* coda_gpu_end returns it. State is per thread. Nothing here allocates on the
-|* device, synchronises, or, between begin and end, loads.
+|* An entry brackets its launches by coda_gpu_begin and coda_gpu_end, twice: the
+|* first time everything is checked and nothing launched, so that a call that is
+|* refused has written nothing. Errors are sticky in between: the first one is
+|* kept, what follows does nothing, and coda_gpu_end returns it. State is per
+|* thread. Nothing here allocates on the device, synchronises, or, between begin
+|* and end, loads.
+|*
+|* With CODA_NVTX=1 in the environment each call of an entry and each launch is
+|* an NVTX range, where a library of NVTX can be loaded.
 |*
 \*===-----------------------------------------------------------------------===*/
 
@@ -38,9 +43,11 @@ typedef struct {
 int32_t coda_gpu_init(coda_gpu_kernel *const *kernels, int32_t count,
                       int32_t device);
 
-/* Opens a call: its device and stream. `ctx` may be null (device 0, default
-   stream). Returns a coda_status. */
-int32_t coda_gpu_begin(const coda_ctx *ctx);
+/* Opens a call of `entry` with the arguments `args`, which errors name: its
+   device and stream. With `check` nothing is launched until coda_gpu_end.
+   Returns a coda_status; coda_gpu_end follows only if it is CODA_OK. */
+int32_t coda_gpu_begin(const coda_ctx *ctx, const coda_entry_info *entry,
+                       DLTensor *const *args, int32_t check);
 
 /* Closes a call; returns the first error since coda_gpu_begin, or CODA_OK. */
 int32_t coda_gpu_end(void);
@@ -48,15 +55,20 @@ int32_t coda_gpu_end(void);
 /* Text of this thread's last error; "" if there was none. */
 const char *coda_gpu_last_error(void);
 
-/* One launch: one call per parameter that needs work, then launch. */
+/* One launch of `kernel`: one call per parameter that needs work, then launch. */
 
 /* Checks an extent that is passed as 32 bits. */
-void coda_gpu_extent(int64_t extent);
+void coda_gpu_extent(const coda_gpu_kernel *kernel, int64_t extent);
+
+/* Checks that `address` is a multiple of `alignment` bytes. */
+void coda_gpu_address(const coda_gpu_kernel *kernel, const void *address,
+                      int64_t alignment);
 
 /* Encodes `map` (128 bytes, 64-byte aligned). `type` is a CUtensorMapDataType
    of 16 or 32 bits; sizes and strides (in elements) and the box are outermost
    first, the last stride is 1. Checks the alignment that the hardware needs. */
-void coda_gpu_tensor_map(void *map, void *address, int32_t type, int32_t rank,
+void coda_gpu_tensor_map(const coda_gpu_kernel *kernel, void *map,
+                         void *address, int32_t type, int32_t rank,
                          const int64_t *sizes, const int64_t *strides,
                          const int32_t *box);
 

@@ -271,6 +271,8 @@ EpilogueEmitter::loadDirect(const InputModel &input, ArrayRef<int64_t> u) {
   }
 
   bool pairs = hasPairAccess(input);
+  if (pairs)
+    e.alignPointer(input, input.element.getIntOrFloatBitWidth() / 4);
   int64_t rows = (level & Row) ? 2 : 1;
   SmallVector<Value> elements(lanesOf(level));
   Value last;
@@ -527,7 +529,7 @@ EpilogueEmitter::Placed EpilogueEmitter::evaluateOp(Operation *op) {
     operands.push_back(evaluate(operand));
     level |= operands.back().level;
   }
-  OperationState state(loc, op->getName());
+  OperationState state(op->getLoc(), op->getName());
   for (Placed operand : operands)
     state.addOperands(broadcast(operand, static_cast<Level>(level)));
   for (Type type : op->getResultTypes())

@@ -146,6 +146,14 @@ Value KernelEmitter::pointer(const OperandModel &operand) {
                   LLVM::LLVMPointerType::get(b.getContext(), 1));
 }
 
+void KernelEmitter::alignPointer(const OperandModel &operand, int64_t bytes) {
+  pointer(operand);
+  for (KernelParam &param : params)
+    if (param.kind == KernelParam::Pointer &&
+        param.operand->memref == operand.memref)
+      param.alignment = std::max(param.alignment, bytes);
+}
+
 Value KernelEmitter::extent(const TileModel &tile, unsigned dim) {
   int64_t known = tile.dims[dim].extent;
   if (!ShapedType::isDynamic(known))

@@ -65,6 +65,8 @@ struct KernelParam {
   SmallVector<int64_t> box;
   /// Extent, Stride: index into the operand's dims.
   unsigned dim = 0;
+  /// Pointer: bytes that the address has to be a multiple of.
+  int64_t alignment = 1;
 };
 
 /// Arithmetic that folds as it is built.
@@ -165,6 +167,8 @@ private:
   Value addParam(KernelParam param, Type type);
   Value tensorMap(const OperandModel &operand, ArrayRef<int64_t> box);
   Value pointer(const OperandModel &operand);
+  /// Makes the launch check that `operand` lies at a multiple of `bytes`.
+  void alignPointer(const OperandModel &operand, int64_t bytes);
   /// Extent of a model dim, i32.
   Value extent(const TileModel &tile, unsigned dim);
   /// Stride of operand dim `i` in elements, i64.

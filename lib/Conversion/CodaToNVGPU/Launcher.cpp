@@ -110,7 +110,7 @@ private:
   Value array(ArrayRef<Value> values, Type type);
   Value slot(Type type, int64_t count, int64_t align);
   void call(StringRef name, ValueRange arguments);
-  Value tensorMap(const KernelParam &param);
+  Value tensorMap(Value handle, const KernelParam &param);
 
   OpBuilder &b;
   ModuleOp module;
@@ -194,7 +194,7 @@ static int64_t getTensorMapType(Type type) {
   return 9;
 }
 
-Value LaunchEmitter::tensorMap(const KernelParam &param) {
+Value LaunchEmitter::tensorMap(Value handle, const KernelParam &param) {
   const OperandModel &operand = *param.operand;
   SmallVector<Value> sizes, strides, box;
   for (unsigned i = 0; i < operand.dims.size(); ++i) {
@@ -204,7 +204,7 @@ Value LaunchEmitter::tensorMap(const KernelParam &param) {
   }
   Value map = slot(b.getI8Type(), 128, 64);
   call("coda_gpu_tensor_map",
-       {map, metadataOf(operand.memref).address,
+       {handle, map, metadataOf(operand.memref).address,
         i32(getTensorMapType(operand.element)), i32(operand.dims.size()),
         array(sizes, b.getI64Type()), array(strides, b.getI64Type()),
         array(box, b.getI32Type())});
@@ -213,18 +213,25 @@ Value LaunchEmitter::tensorMap(const KernelParam &param) {
 
 void LaunchEmitter::emit(StringRef kernel, ArrayRef<KernelParam> params) {
   SmallVector<Value> addresses;
+  Value handle =
+      LLVM::AddressOfOp::create(b, loc, pointer, getHandleName(kernel));
   for (const KernelParam &param : params) {
     switch (param.kind) {
     case KernelParam::TensorMap:
-      addresses.push_back(tensorMap(param));
+      addresses.push_back(tensorMap(handle, param));
       break;
-    case KernelParam::Pointer:
-      addresses.push_back(
-          array(metadataOf(param.operand->memref).address, pointer));
+    case KernelParam::Pointer: {
+      Value address = metadataOf(param.operand->memref).address;
+      // That it is aligned to its element the host code has checked.
+      if (param.alignment * 8 >
+          param.operand->element.getIntOrFloatBitWidth())
+        call("coda_gpu_address", {handle, address, i64(param.alignment)});
+      addresses.push_back(array(address, pointer));
       break;
+    }
     case KernelParam::Extent: {
       Value size = sizeOf(*param.operand, param.dim);
-      call("coda_gpu_extent", {size});
+      call("coda_gpu_extent", {handle, size});
       addresses.push_back(array(
           arith::TruncIOp::create(b, loc, b.getI32Type(), size).getResult(),
           b.getI32Type()));
@@ -236,8 +243,6 @@ void LaunchEmitter::emit(StringRef kernel, ArrayRef<KernelParam> params) {
       break;
     }
   }
-  Value handle =
-      LLVM::AddressOfOp::create(b, loc, pointer, getHandleName(kernel));
   call("coda_gpu_launch", {handle, array(addresses, pointer)});
 }
 
