@@ -4,10 +4,10 @@
 # A few of the cases are compiled everywhere, and run where there is a GPU.
 #
 # RUN: rm -rf %t && %python %s prepare %t --bin=%coda_obj_root/bin \
-# RUN:   --only='region_(ragged|tiny|no_k|no_rows|dynamic_all)_1|example_gate_up|graph_llama3_block_(bf16|dynT_bf16)$' | FileCheck %s
-# CHECK: 8 cases prepared, 0 refused by the compiler
+# RUN:   --only='region_(ragged|tiny|no_k|no_rows|dynamic_all)_1|example_gate_up(_schedule1)?$|graph_llama3_block_(bf16|dynT_bf16)$' | FileCheck %s
+# CHECK: 9 cases prepared, 0 refused by the compiler
 # RUN: %if sm90 %{ %python %s run %t --coda-run=%coda_obj_root/bin/coda-run | FileCheck %s --check-prefix=RAN %}
-# RAN: 8 passed, 0 failed, 0 refused when compiled
+# RAN: 9 passed, 0 failed, 0 refused when compiled
 """Compares programs on a GPU with what the CPU target makes of them.
 
     gpu_cases.py list
@@ -22,7 +22,8 @@ error rule of coda-run allows, where the error of the CPU target stands for that
 of a framework. Graphs with a golden are compared with that.
 
 Cases: 24 random regions; some of them with ragged, tiny, empty and dynamic
-extents; the examples; the graphs of test/Graphs.
+extents; the examples, also with the other schedules that the selector may pick;
+the graphs of test/Graphs.
 """
 import argparse
 import json
@@ -35,6 +36,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 TEST = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(HERE, "Inputs"))
+sys.path.insert(0, os.path.join(os.path.dirname(TEST), "python"))
 
 # name, seeds, extents of the values, dims that the types leave open.
 SHAPES = [
@@ -53,6 +55,8 @@ SHAPES = [
     ("dynamic_no_k", range(4), dict(m0=2, m1=128, n0=2, n1=128, k=0), "k"),
     ("dynamic_all", range(4), dict(m0=2, m1=128, n0=2, n1=128, k=64), "mnk"),
 ]
+# Schedules of an example, at most: all tiles, clusters and roles in turn.
+SCHEDULES = 12
 # Graphs whose weights take minutes to make.
 LARGE = re.compile(r"8b|7b")
 
@@ -129,12 +133,34 @@ def call(command):
     return done.returncode, done.stdout
 
 
+def add_schedules(name, source, path, compiler, only):
+    """Compiles `source` with schedules that the selector does not pick by itself;
+    gives the cases, whose inputs and references are those of `name`."""
+    from coda_bench.candidates import kernels_of, positions, write_positions
+
+    found, forced = [], path(".forced.json")
+    for i, schedules in enumerate(positions(kernels_of(compiler, source, "sm_90a", []), SCHEDULES)):
+        case = f"{name}_schedule{i}"
+        if i == 0 or not re.search(only, case):
+            continue
+        write_positions(forced, schedules)
+        code, text = call([compiler, source, "--target=sm_90a", "--schedule-db=" + forced,
+                           "-o", path(f"_schedule{i}.gpu.so")])
+        if code:
+            sys.exit(f"{case}: coda-compile ended with {code}: {text}")
+        found.append(dict(name=case, base=name, golden=False, schedules=sorted(schedules.values())))
+    if os.path.exists(forced):
+        os.remove(forced)
+    return found
+
+
 def prepare(folder, only, tools):
     os.makedirs(folder, exist_ok=True)
     manifest, refused = [], []
     compiler, runner = (os.path.join(tools, t) for t in ("coda-compile", "coda-run"))
     for name, graph, recipe, golden in cases():
-        if not re.search(only, name):
+        if not re.search(only, name) and not (
+                name.startswith("example_") and "_schedule" in only and re.search(only, name + "_schedule1")):
             continue
         start = time.time()
         path = lambda suffix: os.path.join(folder, name + suffix)
@@ -174,6 +200,8 @@ def prepare(folder, only, tools):
             os.remove(path(".reference.so"))
         case["golden"] = bool(golden)
         manifest.append(case)
+        if name.startswith("example_"):
+            manifest += add_schedules(name, source, path, compiler, only)
         print(f"{name}: {time.time() - start:.1f} s", flush=True)
         with open(os.path.join(folder, "manifest.json"), "w") as file:
             json.dump(dict(cases=manifest, refused=refused), file, indent=1)
@@ -188,9 +216,9 @@ def run(folder, only, runner):
         name = case["name"]
         if not re.search(only, name):
             continue
-        path = lambda suffix: os.path.join(folder, name + suffix)
+        path = lambda suffix: os.path.join(folder, case.get("base", name) + suffix)
         results = path(".result.json")
-        command = [runner, path(".gpu.so"), "--device=cuda", "--repeat=1", "--inputs=" + path(".json"),
+        command = [runner, os.path.join(folder, name + ".gpu.so"), "--device=cuda", "--repeat=1", "--inputs=" + path(".json"),
                    "--check=" + path(".ref.npz"), "--json=" + results]
         if not case["golden"]:
             command.append("--unfused=" + path(".cpu.so"))
