@@ -167,6 +167,8 @@ private:
   LogicalResult writeReport(StringRef inputPath);
   LogicalResult compileForCPU(StringRef outputPath);
   LogicalResult compileForGPU(StringRef outputPath);
+  /// Scheduled kernels to the code of `--emit`, with launchers.
+  LogicalResult lowerKernels(bool assemble);
   /// The module in the LLVM dialect to LLVM IR or a shared object.
   LogicalResult emitHost(StringRef outputPath, const CPUTarget &cpu);
   LogicalResult writeModule(StringRef outputPath);
@@ -204,6 +206,9 @@ LogicalResult Compilation::checkOptions() {
                   "unfused graph is for --target=cpu");
     return success();
   }
+  if (options.target == "cpu" && options.lineInfo)
+    return fail("the target 'cpu' has no line tables; --line-info is for "
+                "--target=sm_90a");
   if (options.target == "cpu" && !options.scheduleDatabase.empty())
     return fail("the target 'cpu' has no schedules; --schedule-db is for "
                 "--target=sm_90a");
@@ -317,6 +322,34 @@ LogicalResult Compilation::writeModule(StringRef outputPath) {
   return success();
 }
 
+LogicalResult Compilation::lowerKernels(bool assemble) {
+  auto passes = [&](OpPassManager &pm) {
+    coda_gpu::buildScheduledToNVGPUPipeline(pm);
+    pm.addPass(coda_gpu::createGPUHostOps());
+    if (options.emit == EmitStage::NVGPU)
+      return;
+    coda_gpu::ToPTXPipelineOptions ptx;
+    ptx.format = assemble ? "bin" : "isa";
+    ptx.lineInfo = options.lineInfo;
+    coda_gpu::buildToPTXPipeline(pm, ptx);
+  };
+  // Kernels whose registers spill are lowered again with another schedule.
+  while (true) {
+    OwningOpRef<ModuleOp> scheduled = module->clone();
+    if (failed(runPasses(passes, "lowering to sm_90a")))
+      return failure();
+    auto binary = module->lookupSymbol<gpu::BinaryOp>(coda_gpu::kKernelsName);
+    auto changed = binary ? binary->getAttrOfType<ArrayAttr>(
+                                coda_gpu::kChangedKernelsAttrName)
+                          : ArrayAttr();
+    if (!changed || !coda_gpu::advanceSchedules(*scheduled, changed)) {
+      report.addPlanned(*scheduled);
+      return success();
+    }
+    module = std::move(scheduled);
+  }
+}
+
 LogicalResult Compilation::compileForGPU(StringRef outputPath) {
   llvm::Expected<CPUTarget> cpu = resolveCPU(options.cpu);
   if (!cpu)
@@ -333,39 +366,19 @@ LogicalResult Compilation::compileForGPU(StringRef outputPath) {
   coda_gpu::ToNVGPUPipelineOptions schedule;
   schedule.database = options.scheduleDatabase;
   schedule.gpu = options.scheduleGPU;
-  if (!options.reportPath.empty()) {
-    // Schedules and workspaces stand in the IR for a moment only.
-    OwningOpRef<ModuleOp> planned = module->clone();
-    std::swap(module, planned);
-    LogicalResult result = runPasses(
-        [&](OpPassManager &pm) {
-          coda_gpu::buildGPUKernelsPipeline(pm);
-          coda_gpu::buildSelectSchedulePipeline(pm, schedule);
-        },
-        "scheduling for sm_90a");
-    std::swap(module, planned);
-    if (failed(result))
-      return failure();
-    report.addPlanned(*planned);
-  }
-  auto passes = [&](OpPassManager &pm) {
-    coda_gpu::buildGPUKernelsPipeline(pm);
-    if (options.emit == EmitStage::Schedules ||
-        options.emit == EmitStage::Scheduled)
-      return coda_gpu::buildSelectSchedulePipeline(pm, schedule);
-    coda_gpu::buildToNVGPUPipeline(pm, schedule);
-    pm.addPass(coda_gpu::createGPUHostOps());
-    if (options.emit == EmitStage::NVGPU)
-      return;
-    coda_gpu::ToPTXPipelineOptions ptx;
-    ptx.format = assemble ? "bin" : "isa";
-    coda_gpu::buildToPTXPipeline(pm, ptx);
-  };
-  if (failed(runPasses(passes, "lowering to sm_90a")))
+  if (failed(runPasses(
+          [&](OpPassManager &pm) {
+            coda_gpu::buildGPUKernelsPipeline(pm);
+            coda_gpu::buildSelectSchedulePipeline(pm, schedule);
+          },
+          "scheduling for sm_90a")))
     return failure();
-  if (options.emit == EmitStage::Scheduled || options.emit == EmitStage::NVGPU)
+  if (options.emit == EmitStage::Scheduled) {
+    report.addPlanned(*module);
     return writeModule(outputPath);
+  }
   if (options.emit == EmitStage::Schedules) {
+    report.addPlanned(*module);
     std::string text;
     llvm::raw_string_ostream stream(text);
     if (failed(coda_gpu::writeSchedules(*module, stream)))
@@ -375,6 +388,10 @@ LogicalResult Compilation::compileForGPU(StringRef outputPath) {
       return fail(std::move(error));
     return success();
   }
+  if (failed(lowerKernels(assemble)))
+    return failure();
+  if (options.emit == EmitStage::NVGPU)
+    return writeModule(outputPath);
   if (options.emit == EmitStage::PTX || options.emit == EmitStage::Cubin) {
     auto binary =
         module->lookupSymbol<gpu::BinaryOp>(coda_gpu::kKernelsName);

@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
@@ -38,6 +39,10 @@ void coda_gpu::buildSelectSchedulePipeline(
 void coda_gpu::buildToNVGPUPipeline(OpPassManager &pm,
                                     const ToNVGPUPipelineOptions &options) {
   buildSelectSchedulePipeline(pm, options);
+  buildScheduledToNVGPUPipeline(pm);
+}
+
+void coda_gpu::buildScheduledToNVGPUPipeline(OpPassManager &pm) {
   pm.addPass(createToNVGPU());
   pm.addPass(createGPULaunchLoops());
   pm.addPass(createCanonicalizerPass());
@@ -94,6 +99,12 @@ void coda_gpu::buildToPTXPipeline(OpPassManager &pm,
     kernels.addPass(createCSEPass());
     kernels.addPass(createReconcileUnrealizedCastsPass());
   }
+  if (options.lineInfo) {
+    // More would make PTX that ptxas takes without optimisation only.
+    LLVM::DIScopeForLLVMFuncOpPassOptions scopes;
+    scopes.emissionKind = LLVM::DIEmissionKind::DebugDirectivesOnly;
+    pm.addPass(LLVM::createDIScopeForLLVMFuncOpPass(scopes));
+  }
   if (options.format == "llvm")
     return;
   GpuModuleToBinaryPassOptions binary;
@@ -102,6 +113,7 @@ void coda_gpu::buildToPTXPipeline(OpPassManager &pm,
   if (options.format == "bin") {
     GPUAssembleOptions assemble;
     assemble.ptxas = options.ptxas;
+    assemble.lineInfo = options.lineInfo;
     pm.addPass(createGPUAssemble(assemble));
   }
 }

@@ -7,6 +7,7 @@
 
 #include "coda/Target/Ptxas.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
@@ -33,6 +34,14 @@ static unsigned numberBefore(StringRef line, StringRef what) {
   return value;
 }
 
+/// The function that `line` is about: quoted, or its last word.
+static StringRef nameIn(StringRef line) {
+  StringRef quoted = line.split('\'').second;
+  if (!quoted.empty())
+    return quoted.split('\'').first;
+  return line.rtrim().rsplit(' ').second;
+}
+
 PtxasReport coda_gpu::parsePtxasLog(StringRef log) {
   PtxasReport report;
   report.log = log.str();
@@ -41,7 +50,15 @@ PtxasReport coda_gpu::parsePtxasLog(StringRef log) {
   auto raise = [](unsigned &slot, unsigned value) {
     slot = std::max(slot, value);
   };
+  StringRef kernel;
+  auto change = [&](StringRef name) {
+    if (!name.empty() && !llvm::is_contained(report.changed, name))
+      report.changed.push_back(name.str());
+  };
   for (StringRef line : lines) {
+    if (line.contains("Compiling entry function") ||
+        line.contains("Function properties for"))
+      kernel = nameIn(line);
     raise(report.stackBytes, numberBefore(line, "bytes stack frame"));
     raise(report.spillStoreBytes, numberBefore(line, "bytes spill stores"));
     raise(report.spillLoadBytes, numberBefore(line, "bytes spill loads"));
@@ -49,8 +66,13 @@ PtxasReport coda_gpu::parsePtxasLog(StringRef log) {
     size_t used = line.find("Used ");
     if (used != StringRef::npos)
       raise(report.registers, numberBefore(line, "registers"));
-    if (line.contains("wgmma") && line.contains("serializ"))
+    if (numberBefore(line, "bytes spill stores") ||
+        numberBefore(line, "bytes spill loads"))
+      change(kernel);
+    if (line.contains("wgmma") && line.contains("serializ")) {
       report.serialized = true;
+      change(nameIn(line));
+    }
   }
   return report;
 }
@@ -73,7 +95,8 @@ std::string coda_gpu::findPtxas(StringRef hint) {
 FailureOr<std::string> coda_gpu::assemblePtx(StringRef ptx, StringRef chip,
                                              StringRef ptxas,
                                              PtxasReport &report,
-                                             std::string &error) {
+                                             std::string &error,
+                                             bool lineInfo) {
   SmallString<128> in, out, log;
   auto temporary = [&](StringRef suffix, SmallString<128> &path) {
     if (std::error_code ec =
@@ -107,6 +130,8 @@ FailureOr<std::string> coda_gpu::assemblePtx(StringRef ptx, StringRef chip,
   }
   std::string arch = ("-arch=" + chip).str();
   SmallVector<StringRef> args = {ptxas, arch, "-O3", "-v", in, "-o", out};
+  if (lineInfo)
+    args.push_back("-lineinfo");
   std::optional<StringRef> redirects[] = {std::nullopt, log.str(), log.str()};
   std::string message;
   int status = llvm::sys::ExecuteAndWait(ptxas, args, std::nullopt, redirects,

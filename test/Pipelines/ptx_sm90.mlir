@@ -6,7 +6,7 @@
 // BINARY: gpu.binary @coda_kernels
 // BINARY-SAME: chip = "sm_90a"
 // BINARY-SAME: .target sm_90a
-// BINARY-SAME: .param .align 64 .b8 residual_param_{{[0-9]+}}[128]
+// BINARY-SAME: .param .align 64 .b8 residual_{{[a-z0-9_]+}}_param_{{[0-9]+}}[128]
 // BINARY-SAME: setmaxnreg.inc.sync.aligned.u32
 // BINARY-SAME: wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16
 // BINARY-SAME: ldmatrix.sync.aligned

@@ -92,6 +92,10 @@ int main(int argc, char **argv) {
   cl::opt<std::string> gpu(
       "gpu", cl::desc("The GPU of --schedule-db whose schedules count"),
       cl::value_desc("NAME"), cl::cat(category));
+  cl::opt<bool> lineInfo(
+      "line-info",
+      cl::desc("Line tables for profilers: GPU instructions to lines of IN.mlir"),
+      cl::cat(category));
   cl::HideUnrelatedOptions(category);
 
   // One error line, also for what the command line parser rejects.
@@ -154,6 +158,7 @@ int main(int argc, char **argv) {
   options.cpu = cpu;
   options.scheduleDatabase = scheduleDatabase;
   options.scheduleGPU = gpu;
+  options.lineInfo = lineInfo;
   options.reportPath = report;
   // Copies: the linker resets the options of the whole process.
   const std::string inputPath = input, outputPath = output;

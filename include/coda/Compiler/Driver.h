@@ -76,6 +76,8 @@ struct CompileOptions {
   /// none, and its only one. GPU targets only.
   std::string scheduleDatabase;
   std::string scheduleGPU;
+  /// Line tables from GPU instructions to the lines of the input.
+  bool lineInfo = false;
   /// File that the fusion report is written to; empty: none.
   std::string reportPath;
 };

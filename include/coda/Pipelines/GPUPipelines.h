@@ -36,6 +36,9 @@ struct ToNVGPUPipelineOptions
 void buildSelectSchedulePipeline(OpPassManager &pm,
                                  const ToNVGPUPipelineOptions &options);
 
+/// The rest of it: kernels with schedules to gpu.func, with a launcher each.
+void buildScheduledToNVGPUPipeline(OpPassManager &pm);
+
 /// From outlined kernels on memrefs to gpu.func in nvgpu and nvvm, with a
 /// launcher each: schedule, kernel, clean-up.
 void buildToNVGPUPipeline(OpPassManager &pm,
@@ -54,6 +57,10 @@ struct ToPTXPipelineOptions : public PassPipelineOptions<ToPTXPipelineOptions> {
   PassOptions::Option<std::string> ptxas{
       *this, "ptxas", llvm::cl::desc("the assembler; empty: from PATH"),
       llvm::cl::init("")};
+  PassOptions::Option<bool> lineInfo{
+      *this, "line-info",
+      llvm::cl::desc("line tables from instructions to the source"),
+      llvm::cl::init(false)};
   PassOptions::Option<coda::Numerics> numerics{
       *this, "numerics",
       llvm::cl::desc("strict: IEEE division and square root"),

@@ -12,6 +12,7 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <string>
+#include <vector>
 
 namespace mlir::coda_gpu {
 
@@ -24,6 +25,8 @@ struct PtxasReport {
   unsigned sharedBytes = 0;
   /// WGMMA instructions were serialised (ptxas warning C7510 and its like).
   bool serialized = false;
+  /// Kernels that spill, or whose WGMMA instructions were serialised.
+  std::vector<std::string> changed;
   std::string log;
 
   bool isClean() const {
@@ -38,11 +41,12 @@ PtxasReport parsePtxasLog(StringRef log);
 /// the one in /usr/local/cuda/bin; empty if there is none.
 std::string findPtxas(StringRef hint = "");
 
-/// Assembles `ptx` for `chip` with the assembler at `ptxas`. On failure
-/// `error` says what happened; no file is left behind either way.
+/// Assembles `ptx` for `chip` with the assembler at `ptxas`, with the line
+/// tables that the PTX has if `lineInfo` is set. On failure `error` says what
+/// happened; no file is left behind either way.
 FailureOr<std::string> assemblePtx(StringRef ptx, StringRef chip,
                                    StringRef ptxas, PtxasReport &report,
-                                   std::string &error);
+                                   std::string &error, bool lineInfo = false);
 
 } // namespace mlir::coda_gpu
 

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace mlir::coda_gpu {
 #define GEN_PASS_DEF_GPUASSEMBLE
@@ -43,7 +44,7 @@ struct GPUAssemble : public coda_gpu::impl::GPUAssembleBase<GPUAssemble> {
   }
 
   LogicalResult assemble(gpu::BinaryOp binary, StringRef path) {
-    SmallVector<Attribute> objects;
+    SmallVector<Attribute> objects, changed;
     for (Attribute attr : binary.getObjects()) {
       auto object = cast<gpu::ObjectAttr>(attr);
       auto target = dyn_cast<NVVM::NVVMTargetAttr>(object.getTarget());
@@ -54,7 +55,8 @@ struct GPUAssemble : public coda_gpu::impl::GPUAssembleBase<GPUAssemble> {
       PtxasReport report;
       std::string error;
       FailureOr<std::string> cubin = assemblePtx(
-          object.getObject().getValue(), target.getChip(), path, report, error);
+          object.getObject().getValue(), target.getChip(), path, report, error,
+          lineInfo);
       if (failed(cubin))
         return binary.emitError(error);
       // Such a kernel is right, but slower than its schedule promises.
@@ -63,8 +65,11 @@ struct GPUAssemble : public coda_gpu::impl::GPUAssembleBase<GPUAssemble> {
         if (report.serialized)
           diag << "WGMMA instructions were serialised; ";
         diag << report.spillStoreBytes << " bytes of spill stores, "
-             << report.spillLoadBytes << " of spill loads";
+             << report.spillLoadBytes << " of spill loads in "
+             << llvm::join(report.changed, ", ");
       }
+      for (StringRef name : report.changed)
+        changed.push_back(StringAttr::get(&getContext(), name));
       objects.push_back(
           keepPtx ? object
                   : gpu::ObjectAttr::get(
@@ -74,6 +79,9 @@ struct GPUAssemble : public coda_gpu::impl::GPUAssembleBase<GPUAssemble> {
                         object.getProperties(), object.getKernels()));
     }
     binary.setObjectsAttr(ArrayAttr::get(&getContext(), objects));
+    if (!changed.empty())
+      binary->setAttr(kChangedKernelsAttrName,
+                      ArrayAttr::get(&getContext(), changed));
     return success();
   }
 };

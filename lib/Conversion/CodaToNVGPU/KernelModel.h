@@ -198,6 +198,10 @@ int64_t getScratchOffset(const KernelModel &kernel, ScheduleAttr schedule);
 /// Slots of the staging ring of `tile`: chunks in flight on their way out.
 int64_t getStagingSlots(const TileModel &tile, ScheduleAttr schedule);
 
+/// What the kernel of `func` is called on the device: the op and the schedule,
+/// as main_gemm_0_128x256x64_s4, with what is not the default behind it.
+std::string getKernelName(func::FuncOp func, ScheduleAttr schedule);
+
 /// The one place that says whether a schedule fits a kernel.
 LogicalResult verifySchedule(const KernelModel &kernel, ScheduleAttr schedule,
                              std::string &reason);

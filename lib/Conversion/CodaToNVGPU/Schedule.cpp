@@ -11,6 +11,7 @@
 #include "coda/Conversion/CodaToNVGPU/Passes.h"
 
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <limits>
 
@@ -93,6 +94,17 @@ int64_t coda_gpu::getStagingSlots(const TileModel &tile,
   while (slots > 1 && chunks % slots != 0)
     --slots;
   return slots;
+}
+
+std::string coda_gpu::getKernelName(func::FuncOp func, ScheduleAttr schedule) {
+  std::string name = func.getName().str();
+  llvm::raw_string_ostream stream(name);
+  stream << '_';
+  llvm::interleave(schedule.getTile(), stream, "x");
+  stream << "_s" << schedule.getStages();
+  if (schedule.getPingpong())
+    stream << "_pingpong";
+  return name;
 }
 
 /// What leaves a thread of a consumer 48 registers for the region.
@@ -362,10 +374,12 @@ struct SelectSchedule
       FailureOr<KernelModel> kernel = buildKernelModel(func, reason);
       if (succeeded(kernel)) {
         ScheduleAttr schedule = lookUp(measured, *kernel);
-        if (schedule)
+        if (schedule) {
           ++numMeasured;
-        else
+          func->setAttr(kKeepScheduleAttrName, UnitAttr::get(&getContext()));
+        } else {
           schedule = selectSchedule(*kernel, reason);
+        }
         if (schedule) {
           func->setAttr(coda_gpu::kScheduleAttrName, schedule);
           ++numScheduled;

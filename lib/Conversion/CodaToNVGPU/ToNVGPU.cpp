@@ -59,7 +59,7 @@ struct ToNVGPU : public coda_gpu::impl::ToNVGPUBase<ToNVGPU> {
     ModuleOp module = getOperation();
     Location loc = func.getLoc();
     OpBuilder builder(&getContext());
-    std::string name = func.getName().str();
+    std::string name = getKernelName(func, schedule);
     // All kernels go into one module: one image to load.
     auto gpuModule = module.lookupSymbol<gpu::GPUModuleOp>(kKernelsName);
     if (!gpuModule) {
@@ -92,6 +92,7 @@ struct ToNVGPU : public coda_gpu::impl::ToNVGPUBase<ToNVGPU> {
     op->erase();
     func->removeAttr(kKernelAttrName);
     func->removeAttr(kScheduleAttrName);
+    func->removeAttr(kKeepScheduleAttrName);
     return success();
   }
 };

@@ -8,7 +8,7 @@
 // CHECK: llvm.call @coda_gpu_launch(%[[HANDLE]],
 
 // CHECK: gpu.module @coda_kernels
-// CHECK: gpu.func @plain(%{{.*}}: !llvm.ptr {llvm.align = 64 : i64}
+// CHECK: gpu.func @plain_128x256x64_s3(%{{.*}}: !llvm.ptr {llvm.align = 64 : i64}
 // CHECK-SAME: known_block_size = array<i32: 384, 1, 1>
 // CHECK-COUNT-2: nvgpu.mbarrier.create
 // The producer.

@@ -65,6 +65,11 @@ constexpr StringLiteral kKernelAttrName = "coda.kernel";
 constexpr StringLiteral kDispatchAttrName = "coda.dispatch";
 /// The schedule of a kernel function.
 constexpr StringLiteral kScheduleAttrName = "coda.schedule";
+/// Unit attribute of a kernel function whose schedule was measured, or is the
+/// best of several that spill: no other is tried.
+constexpr StringLiteral kKeepScheduleAttrName = "coda.keep_schedule";
+/// Of a gpu.binary: names of the kernels that the assembler made slower.
+constexpr StringLiteral kChangedKernelsAttrName = "coda.changed_kernels";
 /// The gpu.module of all kernels.
 constexpr StringLiteral kKernelsName = "coda_kernels";
 /// In the name of every kernel of coda-gpu-launch-loops.
@@ -79,6 +84,11 @@ constexpr StringLiteral kLoaderName = "coda_gpu_load";
 /// outlined kernel on memrefs, the selector's choice first. A kernel that has
 /// none is an error.
 LogicalResult writeSchedules(ModuleOp module, llvm::raw_ostream &stream);
+
+/// Gives each kernel function of `module` that is named in `kernels`, as its
+/// kernel is called on the device, the next schedule that fits. False if there
+/// is none for any of them.
+bool advanceSchedules(ModuleOp module, ArrayAttr kernels);
 
 /// Math on f32 scalars and vectors to approximate NVPTX intrinsics.
 void populateLowerMathPatterns(RewritePatternSet &patterns, bool strict);

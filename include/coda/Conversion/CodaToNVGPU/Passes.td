@@ -109,13 +109,16 @@ def GPUAssemble : Pass<"coda-gpu-assemble", "::mlir::ModuleOp"> {
   let description = [{
     Replaces the PTX of every `gpu.binary` by the cubin that ptxas makes of it.
     A remark says where ptxas spilled registers or serialised WGMMA instructions:
-    the kernel is right then, but slower than its schedule promises.
+    the kernel is right then, but slower than its schedule promises. The names
+    of such kernels are left on the op, in the attribute `coda.changed_kernels`.
   }];
   let options = [
     Option<"ptxas", "ptxas", "std::string", "\"\"",
            "the assembler; empty: looked up on PATH">,
     Option<"keepPtx", "keep-ptx", "bool", "false",
            "check only: leave the PTX in place">,
+    Option<"lineInfo", "line-info", "bool", "false",
+           "keep the line tables of the PTX">,
   ];
   let dependentDialects = ["::mlir::gpu::GPUDialect"];
 }
