@@ -76,6 +76,7 @@ EpilogueEmitter::EpilogueEmitter(KernelEmitter &emitter, const TileModel &tile,
                                quad),
                       e.i32(16))),
           e.mul(e.remU(inQuad, e.i32(2)), e.i32(8)));
+  stagedBoxes = getStagedBoxes(tile, e.schedule);
   // In region order: users follow what they use.
   llvm::DenseSet<Value> inGroup;
   for (Operation &op : tile.op.getBody().front())
@@ -247,7 +248,8 @@ void EpilogueEmitter::loadRows() {
 EpilogueEmitter::Placed EpilogueEmitter::loadInput(unsigned number,
                                                    int64_t point) {
   const InputModel &input = tile.inputs[number];
-  if (input.path == LoadPath::Prefetched && e.schedule.getPrefetch())
+  if (input.path == LoadPath::Prefetched &&
+      getPrefetchedPerChunk(tile, e.schedule))
     return {loadPrefetched(number, point), Full};
   SmallVector<int64_t> u = tile.uCoords(input.uDims, point);
   if (input.combiner)
@@ -394,22 +396,25 @@ EpilogueEmitter::loadCombining(const InputModel &input, ArrayRef<int64_t> u) {
   return {pack(elements, type, level), level};
 }
 
-/// Waits until the loaded tiles of the chunks up to the current one are there.
-void EpilogueEmitter::awaitPrefetched() {
-  while (static_cast<int64_t>(prefetched.size()) <= chunk) {
-    RingPosition at = prefetched.empty()
-                          ? prefetchStart
-                          : e.advancePrefetch(prefetched.back().at);
-    e.wait(e.prefetchFull, e.prefetchNumber(at), at.parity);
-    Value base = e.prefetchBase(at);
-    PrefetchedChunk loaded{at, {}};
-    for (Value offset : swizzled)
-      loaded.pointers.push_back(e.sharedPointer(e.add(base, offset)));
-    for (auto &half : swizzled32)
-      for (Value offset : half)
-        loaded.pointers.push_back(e.sharedPointer(e.add(base, offset)));
-    prefetched.push_back(std::move(loaded));
-  }
+/// The thread's addresses in a box at `base`: those of 16-bit elements by
+/// piece, then those of 32-bit ones.
+SmallVector<Value> EpilogueEmitter::lanePointers(Value base) {
+  SmallVector<Value> pointers;
+  for (Value offset : swizzled)
+    pointers.push_back(e.sharedPointer(e.add(base, offset)));
+  for (auto &half : swizzled32)
+    for (Value offset : half)
+      pointers.push_back(e.sharedPointer(e.add(base, offset)));
+  return pointers;
+}
+
+/// Address number `lane` of the thread in loaded box `box` of the chunk.
+Value EpilogueEmitter::loadedPointer(int64_t box, unsigned lane) {
+  LoadedTiles::Box there = loaded->getBox(fragment, chunk, box);
+  SmallVector<Value> &pointers = loadedPointers[there.unit];
+  if (pointers.empty())
+    pointers = lanePointers(loaded->getBase(there.unit));
+  return e.offsetPointer(pointers[lane], there.offset);
 }
 
 /// One block of a loaded tile; a piece of 16-bit elements is read at once.
@@ -421,8 +426,6 @@ Value EpilogueEmitter::loadPrefetched(unsigned number, int64_t point) {
   for (unsigned i = 0; i < number; ++i)
     if (tile.inputs[i].path == LoadPath::Prefetched)
       box += tile.inputs[i].points * widthOf(i);
-  awaitPrefetched();
-  ArrayRef<Value> pointers = prefetched[chunk].pointers;
   Type element = tile.inputs[number].element;
   if (widthOf(number) == 2) {
     // Two boxes of 32 columns; the rows of a thread are 8 apart.
@@ -431,8 +434,9 @@ Value EpilogueEmitter::loadPrefetched(unsigned number, int64_t point) {
       Value both = LLVM::LoadOp::create(
           b, loc, VectorType::get({2}, element),
           e.offsetPointer(
-              pointers[kPiecesPerChunk + 2 * (piece % 2) + block],
-              (box + piece / 2) * kBoxBytes + half * 8 * 128));
+              loadedPointer(box + piece / 2,
+                            kPiecesPerChunk + 2 * (piece % 2) + block),
+              half * 8 * 128));
       for (int64_t i = 0; i < 2; ++i)
         elements.push_back(vector::ExtractOp::create(b, loc, both, i));
     }
@@ -440,7 +444,7 @@ Value EpilogueEmitter::loadPrefetched(unsigned number, int64_t point) {
   }
   SmallVector<Value> &words = prefetchedWords[box];
   if (words.empty()) {
-    Value pointer = e.offsetPointer(pointers[piece], box * kBoxBytes);
+    Value pointer = loadedPointer(box, piece);
     Type i32 = b.getI32Type();
     Type four = LLVM::LLVMStructType::getLiteral(b.getContext(),
                                                  {i32, i32, i32, i32});
@@ -543,6 +547,24 @@ EpilogueEmitter::Placed EpilogueEmitter::evaluateOp(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 void EpilogueEmitter::evaluateBlock() {
+  // What is stored in place is written where a loaded box was read. 32-bit
+  // elements are read and written by the same thread, so its reads of the block
+  // come first. Pieces of 16-bit ones are read by ldmatrix, all with the first
+  // block, and written by stmatrix with the second, at the same addresses of the
+  // same lanes; but what a lane addresses other lanes get, so the warp joins in
+  // between. Other warps have other rows.
+  bool joins = false;
+  for (const StagedBox &box : stagedBoxes) {
+    joins |= box.inPlace && box.width == 16;
+    if (box.inPlace && box.width == 32)
+      for (unsigned i = 0; i < tile.inputs.size(); ++i)
+        if (tile.inputs[i].path == LoadPath::Prefetched)
+          for (BlockArgument argument : tile.op.getInputArguments(i))
+            if (!argument.use_empty())
+              evaluate(argument);
+  }
+  if (joins && block == 1)
+    NVVM::SyncWarpOp::create(b, loc, e.i32(-1));
   for (auto [number, output] : llvm::enumerate(tile.outputs)) {
     OperandRange yielded = tile.op.getYieldedValues(number);
     for (int64_t point = 0; point < output.points; ++point) {
@@ -583,10 +605,10 @@ void EpilogueEmitter::walkChunk(llvm::function_ref<void()> body) {
   }
 }
 
-RingPosition EpilogueEmitter::run(ArrayRef<Value> threadAccumulators,
-                                  RingPosition start) {
+void EpilogueEmitter::run(ArrayRef<Value> threadAccumulators,
+                          LoadedTiles &tiles) {
   accumulators = threadAccumulators;
-  prefetchStart = start;
+  loaded = &tiles;
   for (chunk = 0; chunk < chunks; ++chunk) {
     if (tile.groupColumns && chunk * kChunk % tile.groupColumns == 0)
       enterGroup();
@@ -594,8 +616,7 @@ RingPosition EpilogueEmitter::run(ArrayRef<Value> threadAccumulators,
     acquireStaging();
     walkChunk([&] { evaluateBlock(); });
     // Tiles that no output reads are loaded all the same.
-    if (getPrefetchedPerChunk(tile, e.schedule))
-      awaitPrefetched();
+    loaded->awaitChunk(fragment, chunk);
     for (auto &[key, rows] : rowStates)
       rows.fold();
     for (auto [number, output] : llvm::enumerate(tile.outputs))
@@ -607,5 +628,4 @@ RingPosition EpilogueEmitter::run(ArrayRef<Value> threadAccumulators,
     commitChunk();
   }
   finishColumns();
-  return prefetched.empty() ? start : e.advancePrefetch(prefetched.back().at);
 }

@@ -65,35 +65,35 @@ void EpilogueEmitter::acquireStaging() {
   int64_t slots = getStagingSlots(tile, e.schedule);
   if (slots == 0)
     return;
-  e.ifThen(e.isLeader, [&] {
-    NVVM::CpAsyncBulkWaitGroupOp::create(b, loc, slots - 1, b.getUnitAttr());
-  });
+  e.ifThen(e.isLeader, [&] { e.awaitStoresRead(slots - 1); });
   e.warpgroupBarrier();
   slot = chunk % slots;
-  stagingPointers.clear();
-  Value base = e.add(
-      stagingBase, e.i32(slot * tile.getStagingPerChunk() * kBoxBytes));
-  for (Value offset : swizzled)
-    stagingPointers.push_back(e.sharedPointer(e.add(base, offset)));
-  for (auto &half : swizzled32)
-    for (Value offset : half)
-      stagingPointers.push_back(e.sharedPointer(e.add(base, offset)));
+  stagingPointers = lanePointers(e.add(
+      stagingBase,
+      e.i32(slot * getStagingPerChunk(tile, e.schedule) * kBoxBytes)));
 }
 
-/// Writes a block into staging buffer `buffer` of the slot; 16-bit elements go
-/// out with the second block of their piece.
-void EpilogueEmitter::stage(Value value, Type type, int64_t buffer) {
+/// Address number `lane` of the thread in stored box `box` of the chunk.
+Value EpilogueEmitter::stagedPointer(int64_t box, unsigned lane) {
+  StagedBox there = stagedBoxes[box];
+  if (there.inPlace)
+    return loadedPointer(there.number, lane);
+  return e.offsetPointer(stagingPointers[lane], there.number * kBoxBytes);
+}
+
+/// Writes a block into stored box `box` of the chunk; 16-bit elements go out
+/// with the second block of their piece.
+void EpilogueEmitter::stage(Value value, Type type, int64_t box) {
   if (type.getIntOrFloatBitWidth() == 16) {
     Value words = vector::BitCastOp::create(
         b, loc, VectorType::get({2}, b.getI32Type()), value);
-    SmallVector<Value> &sources = stagedWords[buffer];
+    SmallVector<Value> &sources = stagedWords[box];
     for (int64_t i = 0; i < 2; ++i)
       sources.push_back(vector::ExtractOp::create(b, loc, words, i));
     if (block == 0)
       return;
     NVVM::StMatrixOp::create(
-        b, loc, e.offsetPointer(stagingPointers[piece], buffer * kBoxBytes),
-        sources, NVVM::MMALayout::row,
+        b, loc, stagedPointer(box, piece), sources, NVVM::MMALayout::row,
         NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8),
         NVVM::LdStMatrixEltType::B16);
     sources.clear();
@@ -104,8 +104,9 @@ void EpilogueEmitter::stage(Value value, Type type, int64_t buffer) {
     Value both = vector::ShuffleOp::create(
         b, loc, value, value, ArrayRef<int64_t>{2 * half, 2 * half + 1});
     Value pointer = e.offsetPointer(
-        stagingPointers[kPiecesPerChunk + 2 * (piece % 2) + block],
-        (buffer + piece / 2) * kBoxBytes + half * 8 * 128);
+        stagedPointer(box + piece / 2,
+                      kPiecesPerChunk + 2 * (piece % 2) + block),
+        half * 8 * 128);
     LLVM::StoreOp::create(b, loc, both, pointer);
   }
 }
@@ -144,31 +145,32 @@ void EpilogueEmitter::storeBlock(const OutputModel &output, unsigned number,
     storeDirect(output, tile.uCoords(output.uDims, point), value);
     return;
   }
-  int64_t buffer = 0;
+  int64_t box = 0;
   for (unsigned i = 0; i < number; ++i)
     if (tile.outputs[i].path == StorePath::Staged)
-      buffer += tile.outputs[i].points *
-                tile.outputs[i].element.getIntOrFloatBitWidth() / 16;
-  buffer += point * output.element.getIntOrFloatBitWidth() / 16;
-  stage(value, output.element, buffer);
+      box += tile.outputs[i].getBoxes();
+  box += point * output.element.getIntOrFloatBitWidth() / 16;
+  stage(value, output.element, box);
 }
 
-/// After the last piece of a chunk: stores go out, the buffers of loaded tiles
-/// go back.
+/// After the last piece of a chunk: stores go out, what loaded tiles came in goes
+/// back.
 void EpilogueEmitter::commitChunk() {
-  int64_t perChunk = tile.getStagingPerChunk();
+  bool stores = !stagedBoxes.empty();
   bool loads = getPrefetchedPerChunk(tile, e.schedule) != 0;
-  if (perChunk) {
+  if (stores) {
     NVVM::FenceProxyOp::create(
         b, loc, NVVM::ProxyKind::async_shared,
         NVVM::SharedSpaceAttr::get(b.getContext(),
                                    NVVM::SharedSpace::shared_cta));
   }
-  if (perChunk || loads)
+  if (stores || loads)
     e.warpgroupBarrier();
-  if (perChunk)
+  if (stores)
     e.ifThen(e.isLeader, [&] {
-      int64_t buffer = slot * perChunk;
+      const StagedBox *staged = stagedBoxes.begin();
+      int64_t slotBytes =
+          getStagingPerChunk(tile, e.schedule) * kBoxBytes * slot;
       SmallVector<Value> coords = chunkAt;
       coords[tile.innerM] = row0;
       for (const OutputModel &output : tile.outputs) {
@@ -185,18 +187,22 @@ void EpilogueEmitter::commitChunk() {
                                        e.i32(part * kChunk / parts));
             SmallVector<int64_t> box =
                 e.boxOf(output, tile.innerM, kChunk, kChunk / parts);
+            Value offset = e.add(
+                stagingBase, e.i32(slotBytes + staged->number * kBoxBytes));
+            if (staged->inPlace) {
+              LoadedTiles::Box in =
+                  loaded->getBox(fragment, chunk, staged->number);
+              offset = e.add(loaded->getBase(in.unit), e.i32(in.offset));
+            }
             nvgpu::TmaAsyncStoreOp::create(
-                b, loc,
-                e.view(e.add(stagingBase, e.i32(buffer * kBoxBytes)), box,
-                       output.element),
+                b, loc, e.view(offset, box, output.element),
                 e.tensorMap(output, box), e.tensorCoords(output, there),
                 Value());
-            ++buffer;
+            ++staged;
           }
         }
       }
       NVVM::CpAsyncBulkCommitGroupOp::create(b, loc);
     });
-  if (loads)
-    e.arrive(e.prefetchEmpty, e.prefetchNumber(prefetched[chunk].at));
+  loaded->finishChunk(fragment, chunk);
 }

@@ -80,6 +80,7 @@ void KernelEmitter::multiplyBlock(const TileModel &tile, const Phase &phase,
 /// last wait itself, so that no read can move above it; those of one fragment
 /// after those of another.
 RingPosition KernelEmitter::multiply(const TileModel &tile, RingPosition at,
+                                     Value held,
                                      SmallVectorImpl<Value> &elements) {
   int64_t count = getTilePoints(tile, schedule) * tile.getNumGroups() / 2;
   Type f32 = b.getF32Type();
@@ -90,6 +91,7 @@ RingPosition KernelEmitter::multiply(const TileModel &tile, RingPosition at,
 
   wait(full, at.stage, at.parity);
   multiplyBlock(tile, tile.phases.front(), at, accumulators, /*first=*/true);
+  releaseHeld(at, held);
   Value previous = at.stage;
   at = advance(at);
   for (auto [p, phase] : llvm::enumerate(tile.phases)) {
@@ -185,18 +187,23 @@ KernelEmitter::consumeTile(const TileModel &tile, Value number,
   for (int64_t f = 0; early && f < fragments; ++f)
     begin(f, number);
   SmallVector<Value> accumulators;
-  if (!tile.phases.empty())
-    after.ring = multiply(tile, state.ring, accumulators);
+  if (tile.phases.empty())
+    releaseHeld(state.ring, state.held);
+  else
+    after.ring = multiply(tile, state.ring, state.held, accumulators);
+  RingPosition &loadedAt = schedule.getRing() ? after.ring : after.prefetch;
+  LoadedTiles loaded(*this, tile, loadedAt);
   size_t perFragment = accumulators.size() / fragments;
   for (int64_t f = 0; f < fragments; ++f) {
     if (!early) {
       setThread(opaque(threadId));
       begin(f, opaque(number));
     }
-    after.prefetch = epilogues[f].run(
-        ArrayRef(accumulators).slice(f * perFragment, perFragment),
-        after.prefetch);
+    epilogues[f].run(
+        ArrayRef(accumulators).slice(f * perFragment, perFragment), loaded);
   }
+  after.held = i32(loaded.finishTile());
+  loadedAt = loaded.getEnd();
   return after;
 }
 
@@ -234,7 +241,8 @@ KernelEmitter::consumeInTurn(const TileModel &tile, Value number,
   return {{branch.getResult(0), branch.getResult(1)},
           {branch.getResult(2), branch.getResult(3)},
           bitXor(state.isMine, i1(true)),
-          branch.getResult(4)};
+          branch.getResult(4),
+          state.held};
 }
 
 //===----------------------------------------------------------------------===//
@@ -250,7 +258,7 @@ void KernelEmitter::emitConsumers() {
   consumer = sub(warpgroup, i32(1)); // Known to be uniform.
   Value isFirst = equal(consumer, i32(0));
   RingPosition start{i32(0), i1(false)};
-  forTiles({start, start, isFirst, isFirst},
+  forTiles({start, start, isFirst, isFirst, i32(0)},
            [&](const TileModel &tile, Value number, const WalkState &state) {
              if (schedule.getPingpong())
                return consumeInTurn(tile, number, state);

@@ -264,6 +264,29 @@ Value KernelEmitter::prefetchBase(RingPosition at) {
              mul(prefetchNumber(at), i32(getPrefetchBytes(kernel))));
 }
 
+void KernelEmitter::awaitStoresRead(int64_t inFlight) {
+  NVVM::CpAsyncBulkWaitGroupOp::create(b, loc, inFlight, b.getUnitAttr());
+}
+
+/// Gives back the `held` stages before `at`, which stores of the tile before
+/// read.
+void KernelEmitter::releaseHeld(RingPosition at, Value held) {
+  if (!schedule.getRing() || !schedule.getInplace())
+    return;
+  ifThen(isLeader, [&] {
+    awaitStoresRead(0);
+    auto loop = scf::ForOp::create(b, loc, i32(0), held, i32(1));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    // In [0, 2 stages): `held` is less than the stages.
+    int64_t stages = schedule.getStages();
+    Value stage = add(sub(add(at.stage, i32(stages)), held),
+                      loop.getInductionVar());
+    Value wraps = lessU(i32(stages - 1), stage);
+    arrive(empty, select(wraps, sub(stage, i32(stages)), stage));
+  });
+}
+
 void KernelEmitter::warpgroupBarrier() {
   NVVM::BarrierOp::create(b, loc, Type(), add(consumer, i32(1)), i32(128),
                           NVVM::BarrierReductionAttr(), Value());
@@ -398,13 +421,14 @@ void KernelEmitter::forTiles(
     return SmallVector<Value>{state.ring.stage,     state.ring.parity,
                               state.prefetch.stage, state.prefetch.parity,
                               state.isMine,         state.turnParity,
-                              next};
+                              state.held,           next};
   };
   auto unpack = [](ValueRange values) {
     return WalkState{{values[0], values[1]},
                      {values[2], values[3]},
                      values[4],
-                     values[5]};
+                     values[5],
+                     values[6]};
   };
   // Tiles of all ops are numbered through; a block takes every gridSize-th.
   WalkState state = start;
@@ -422,7 +446,7 @@ void KernelEmitter::forTiles(
       scf::YieldOp::create(b, loc, pack(after, add(number, gridSize)));
     }
     state = unpack(loop.getResults());
-    next = loop.getResult(6);
+    next = loop.getResult(7);
     begin = end;
   }
 }

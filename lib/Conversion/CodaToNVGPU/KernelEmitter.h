@@ -8,8 +8,9 @@
 // Structure of every kernel (384 threads, persistent):
 //
 //   warpgroup 0   a thread of warp 0 issues the TMA loads of the k blocks into
-//                 the ring; one each of warps 1 and 2 those of the tiles that
-//                 the region of consumer 0 and 1 loads, into its buffers
+//                 the ring, and behind them those of the tiles that the region
+//                 loads, if the schedule says `ring`; else one each of warps 1
+//                 and 2 those for consumer 0 and 1, into its buffers
 //   warpgroups    fragments of 64 rows: wait for a stage, multiply, hand it
 //   1 and 2       back; then the region, a 64x64 chunk after another
 //
@@ -25,7 +26,15 @@
 // Named barriers 1 and 2 join the threads of one consumer warpgroup, 3 both.
 // A parity wait is only sound if the phase before is known to be complete:
 // cooperative consumers wait for every stage, in order; one of a ping-pong pair
-// that has its turn knows that the other waited for all stages in between.
+// that has its turn knows that the other waited for all stages in between. Of
+// loaded tiles in the ring it would not know: they are for cooperative pairs.
+//
+// Results pass through staging buffers, or are written over loaded boxes
+// (`inplace`, see evaluateBlock). The copy engine reads them there, so the
+// leader of a consumer arrives at empty for such a stage or buffer only when
+// that group of its bulk stores has been read: at the end of the next chunk, or
+// under the first products of the next tile. What it holds meanwhile is less
+// than the ring, or the next tile would never begin.
 //
 //===----------------------------------------------------------------------===//
 
@@ -148,6 +157,7 @@ private:
 };
 
 class EpilogueEmitter;
+class LoadedTiles;
 
 class KernelEmitter : public OpsBuilder {
 public:
@@ -162,6 +172,7 @@ public:
 
 private:
   friend class EpilogueEmitter;
+  friend class LoadedTiles;
 
   // Parameters, made when they are first asked for.
   Value addParam(KernelParam param, Type type);
@@ -188,6 +199,10 @@ private:
   RingPosition advancePrefetch(RingPosition at);
   Value prefetchNumber(RingPosition at);
   Value prefetchBase(RingPosition at);
+  /// For the leader: until all but the last `inFlight` groups of its stores
+  /// have been read.
+  void awaitStoresRead(int64_t inFlight);
+  void releaseHeld(RingPosition at, Value held);
   void warpgroupBarrier();
   void consumersBarrier();
 
@@ -214,10 +229,11 @@ private:
 
   /// What walks over the tiles: where it is in the ring and, for a consumer of
   /// a ping-pong pair, whether the next tile is its own and the parity of its
-  /// next turn.
+  /// next turn; how many stages before that position stores still read.
   struct WalkState {
     RingPosition ring, prefetch;
     Value isMine, turnParity;
+    Value held;
   };
   void setThread(Value thread);
   Value opaque(Value value);
@@ -229,11 +245,16 @@ private:
                            RingPosition at);
   void loadBlock(const TileModel &tile, const Phase &phase,
                  const TileCoords &tileAt, Value block, RingPosition at);
+  RingPosition sendTile(const TileModel &tile, const TileCoords &tileAt,
+                        RingPosition at);
+  void loadBox(const TileModel &tile, int64_t box, int64_t rows,
+               ArrayRef<Value> chunkAt, Value barriers, Value barrier,
+               Value byteOffset);
   RingPosition prefetchTile(const TileModel &tile, Value number,
                             RingPosition at);
   WalkState consumeTile(const TileModel &tile, Value number,
                         const WalkState &state);
-  RingPosition multiply(const TileModel &tile, RingPosition at,
+  RingPosition multiply(const TileModel &tile, RingPosition at, Value held,
                         SmallVectorImpl<Value> &accumulators);
   void multiplyBlock(const TileModel &tile, const Phase &phase,
                      RingPosition at, SmallVectorImpl<Value> &accumulators,
@@ -265,6 +286,44 @@ private:
   bool hasPrefetch;
 };
 
+/// The tiles that a region loads ahead, as a consumer finds them in one tile.
+class LoadedTiles {
+public:
+  /// A box: the unit with whose barrier it comes, and bytes from its base.
+  struct Box {
+    int64_t unit, offset;
+  };
+
+  LoadedTiles(KernelEmitter &emitter, const TileModel &tile,
+              RingPosition start);
+
+  Box getBox(int64_t fragment, int64_t chunk, int64_t box) const;
+  /// Where this consumer's part of a unit begins in shared memory, i32.
+  Value getBase(int64_t unit);
+  /// Waits until the units up to this one, or those of a chunk, are there.
+  void await(int64_t unit);
+  void awaitChunk(int64_t fragment, int64_t chunk);
+  /// After a chunk, when the warpgroup has read it and its stores are issued.
+  void finishChunk(int64_t fragment, int64_t chunk);
+  /// After the last chunk of the tile. Returns how many stages at the end of it
+  /// are not given back yet.
+  int64_t finishTile();
+  /// The position after the units so far.
+  RingPosition getEnd();
+
+private:
+  void release(int64_t storesInFlight);
+
+  KernelEmitter &e;
+  RingPosition start;
+  bool ring, inPlace;
+  /// Boxes of a chunk and of a unit; units that there are.
+  int64_t perChunk, perUnit, chunks, capacity, unitsPerFragment = 0;
+  SmallVector<RingPosition> units;
+  /// Units that the warpgroup has read, and those given back.
+  int64_t numDone = 0, numReleased = 0;
+};
+
 /// Emits what follows the main loop of one tile for one fragment.
 class EpilogueEmitter {
 public:
@@ -275,8 +334,8 @@ public:
   /// after it.
   void loadRows();
   /// The region over all chunks; `accumulators` are the thread's of the
-  /// fragment, already waited for. Returns the position after the loaded tiles.
-  RingPosition run(ArrayRef<Value> accumulators, RingPosition prefetch);
+  /// fragment, already waited for.
+  void run(ArrayRef<Value> accumulators, LoadedTiles &loaded);
 
 private:
   /// Which dims a value depends on; the bits add up.
@@ -313,8 +372,9 @@ private:
   Placed loadInput(unsigned input, int64_t point);
   Placed loadDirect(const InputModel &input, ArrayRef<int64_t> u);
   Placed loadCombining(const InputModel &input, ArrayRef<int64_t> u);
-  void awaitPrefetched();
   Value loadPrefetched(unsigned input, int64_t point);
+  SmallVector<Value> lanePointers(Value base);
+  Value loadedPointer(int64_t box, unsigned lane);
   Placed coordinate(unsigned domainDim);
 
   // Outputs.
@@ -323,7 +383,8 @@ private:
   void storeBlock(const OutputModel &output, unsigned number, int64_t point,
                   Placed value);
   void storeDirect(const OutputModel &output, ArrayRef<int64_t> u, Value value);
-  void stage(Value value, Type element, int64_t buffer);
+  void stage(Value value, Type element, int64_t box);
+  Value stagedPointer(int64_t box, unsigned lane);
   void addToRows(RowCombination &rows, Placed value);
   void reduceRows(const OutputModel &output, unsigned number, int64_t point,
                   Placed value);
@@ -361,20 +422,17 @@ private:
   SmallVector<Value> chunkAt;
   SmallVector<Value> loadAtCoords;
 
-  // Loaded tiles, by chunk.
-  struct PrefetchedChunk {
-    RingPosition at;
-    SmallVector<Value> pointers;
-  };
-  RingPosition prefetchStart;
-  std::vector<PrefetchedChunk> prefetched;
+  // Loaded tiles; where the lane reads them, by unit.
+  LoadedTiles *loaded = nullptr;
+  llvm::DenseMap<int64_t, SmallVector<Value>> loadedPointers;
   /// What a thread has read of the piece, by box.
   llvm::DenseMap<int64_t, SmallVector<Value>> prefetchedWords;
 
   // Staging and reductions.
+  SmallVector<StagedBox> stagedBoxes;
   Value stagingBase;
   SmallVector<Value> stagingPointers;
-  /// The first block of a piece, by staging buffer.
+  /// The first block of a piece, by stored box.
   llvm::DenseMap<int64_t, SmallVector<Value>> stagedWords;
   int64_t slot = 0;
   llvm::DenseMap<std::pair<unsigned, int64_t>, RowCombination> rowStates;

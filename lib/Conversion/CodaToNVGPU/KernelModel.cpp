@@ -62,6 +62,46 @@ SmallVector<int64_t> TileModel::uCoords(ArrayRef<unsigned> uDims,
   return coords;
 }
 
+SmallVector<StagedBox> coda_gpu::getStagedBoxes(const TileModel &tile,
+                                                ScheduleAttr schedule) {
+  // Loaded boxes that a result may be written over, in order.
+  SmallVector<std::pair<int64_t, int64_t>> free;
+  if (schedule.getInplace() && getPrefetchedPerChunk(tile, schedule)) {
+    int64_t box = 0;
+    for (const InputModel &input : tile.inputs) {
+      if (input.path != LoadPath::Prefetched)
+        continue;
+      for (int64_t i = 0; i < input.getBoxes(); ++i)
+        free.push_back({box++, input.element.getIntOrFloatBitWidth()});
+    }
+  }
+  SmallVector<StagedBox> boxes;
+  int64_t buffers = 0;
+  for (const OutputModel &output : tile.outputs) {
+    if (output.path != StorePath::Staged)
+      continue;
+    int64_t width = output.element.getIntOrFloatBitWidth(), parts = width / 16;
+    for (int64_t point = 0; point < output.points; ++point) {
+      // The boxes of an element are neighbours, of a loaded one as well.
+      auto *match = llvm::find_if(
+          free, [&](auto &candidate) { return candidate.second == width; });
+      bool inPlace = match != free.end();
+      for (int64_t part = 0; part < parts; ++part)
+        boxes.push_back(
+            {inPlace, inPlace ? match[part].first : buffers++, width});
+      if (inPlace)
+        free.erase(match, match + parts);
+    }
+  }
+  return boxes;
+}
+
+int64_t coda_gpu::getStagingPerChunk(const TileModel &tile,
+                                     ScheduleAttr schedule) {
+  return llvm::count_if(getStagedBoxes(tile, schedule),
+                        [](const StagedBox &box) { return !box.inPlace; });
+}
+
 bool TileModel::hasColumnReduction() const {
   return getNumColumnReductions() != 0;
 }

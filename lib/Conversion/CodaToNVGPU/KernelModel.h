@@ -35,6 +35,8 @@ constexpr int64_t kBlockK = 64;
 /// What a consumer loads or stores at a time: 64 rows of 128 bytes, a chunk of
 /// 16-bit elements or half a chunk of 32-bit ones.
 constexpr int64_t kBoxBytes = 8192;
+/// A loaded box in the ring: the rows of both consumers.
+constexpr int64_t kRingBoxBytes = kConsumers * kBoxBytes;
 /// Boxes that a chunk may have on their way in, and in all; what is beyond is
 /// loaded or stored by each thread.
 constexpr int64_t kMaxPrefetchedPerChunk = 4;
@@ -170,8 +172,23 @@ FailureOr<KernelModel> buildKernelModel(func::FuncOp func, std::string &reason);
 /// Boxes of a chunk of `tile` that the schedule loads ahead.
 inline int64_t getPrefetchedPerChunk(const TileModel &tile,
                                      ScheduleAttr schedule) {
-  return schedule.getPrefetch() ? tile.getPrefetchedPerChunk() : 0;
+  return schedule.getPrefetch() || schedule.getRing()
+             ? tile.getPrefetchedPerChunk()
+             : 0;
 }
+/// What a box of a chunk is written to on its way out: that loaded box of the
+/// chunk, or that buffer of a staging slot.
+struct StagedBox {
+  bool inPlace;
+  int64_t number;
+  /// Bits of an element.
+  int64_t width;
+};
+/// The boxes that a chunk of `tile` stores, in the order of its outputs.
+SmallVector<StagedBox> getStagedBoxes(const TileModel &tile,
+                                      ScheduleAttr schedule);
+/// Those of them that pass through the staging buffers.
+int64_t getStagingPerChunk(const TileModel &tile, ScheduleAttr schedule);
 /// Rows of one tile.
 inline int64_t getTileRows(ScheduleAttr schedule) {
   return schedule.getTile()[0];
@@ -187,6 +204,8 @@ int64_t getTilePoints(const TileModel &tile, ScheduleAttr schedule);
 int64_t getBlockBytes(const TileModel &tile, ScheduleAttr schedule);
 /// Bytes of one ring stage of the kernel.
 int64_t getStageBytes(const KernelModel &kernel, ScheduleAttr schedule);
+/// Loaded boxes that one stage holds, each for both consumers.
+int64_t getBoxesPerStage(const KernelModel &kernel, ScheduleAttr schedule);
 /// Bytes of the prefetched boxes of one chunk.
 int64_t getPrefetchBytes(const KernelModel &kernel);
 /// Dynamic shared memory of the kernel: the ring, the staged boxes, the

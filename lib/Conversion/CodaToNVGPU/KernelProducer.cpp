@@ -7,6 +7,7 @@
 
 #include "KernelEmitter.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -139,7 +140,79 @@ RingPosition KernelEmitter::produceTile(const TileModel &tile, Value number,
     }
     at = {loop.getResult(0), loop.getResult(1)};
   }
-  return at;
+  return schedule.getRing() ? sendTile(tile, tileAt, at) : at;
+}
+
+/// Issues the load of box `box` of the chunk at `chunkAt`: `rows` rows of 128
+/// bytes.
+void KernelEmitter::loadBox(const TileModel &tile, int64_t box, int64_t rows,
+                            ArrayRef<Value> chunkAt, Value barriers,
+                            Value barrier, Value byteOffset) {
+  for (const InputModel &input : tile.inputs) {
+    if (input.path != LoadPath::Prefetched)
+      continue;
+    if (box >= input.getBoxes()) {
+      box -= input.getBoxes();
+      continue;
+    }
+    int64_t parts = input.element.getIntOrFloatBitWidth() / 16;
+    SmallVector<Value> there(chunkAt);
+    SmallVector<int64_t> u = tile.uCoords(input.uDims, box / parts);
+    for (unsigned d : input.uDims)
+      there[d] = i32(u[d]);
+    there[tile.innerN] =
+        add(chunkAt[tile.innerN], i32(box % parts * kChunk / parts));
+    return load(input, boxOf(input, tile.innerM, rows, kChunk / parts), there,
+                barriers, barrier, byteOffset);
+  }
+}
+
+/// Issues the loads of the tiles that the region loads, into the ring behind the
+/// k blocks: they arrive under the last products. Boxes have the rows of both
+/// consumers; those of a fragment begin a new stage.
+RingPosition KernelEmitter::sendTile(const TileModel &tile,
+                                     const TileCoords &tileAt,
+                                     RingPosition at) {
+  int64_t boxes = tile.getPrefetchedPerChunk();
+  if (boxes == 0)
+    return at;
+  int64_t chunks = getTilePoints(tile, schedule) / kChunk;
+  int64_t perStage = getBoxesPerStage(kernel, schedule);
+  // A loop, not its turns: this thread has few registers.
+  auto loop = scf::ForOp::create(
+      b, loc, i32(0), i32(getFragments(schedule) * chunks), i32(1),
+      ValueRange{at.stage, at.parity});
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  at = {loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
+  Value fragment = divU(loop.getInductionVar(), i32(chunks));
+  Value chunk = remU(loop.getInductionVar(), i32(chunks));
+  SmallVector<Value> coords = chunkCoords(
+      tile, tileAt, add(tileAt.column, mul(chunk, i32(kChunk))));
+  coords[tile.innerM] = add(tileAt.coords[tile.innerM],
+                            mul(fragment, i32(kConsumers * kChunk)));
+  for (int64_t box = 0; box < boxes; ++box) {
+    Value number = add(mul(chunk, i32(boxes)), i32(box));
+    Value place = remU(number, i32(perStage));
+    ifThen(equal(place, i32(0)), [&] {
+      wait(empty, at.stage, at.parity);
+      Value rest = sub(i32(chunks * boxes), number);
+      Value bytes = mul(minU(rest, i32(perStage)), i32(kRingBoxBytes));
+      nvgpu::MBarrierArriveExpectTxOp::create(
+          b, loc, full, toIndex(bytes), toIndex(at.stage), Value());
+    });
+    loadBox(tile, box, kConsumers * kChunk, coords, full, toIndex(at.stage),
+            add(mul(at.stage, i32(stageBytes)),
+                mul(place, i32(kRingBoxBytes))));
+    Value isLast = b.createOrFold<arith::OrIOp>(
+        loc, equal(place, i32(perStage - 1)),
+        equal(number, i32(chunks * boxes - 1)));
+    RingPosition next = advance(at);
+    at = {select(isLast, next.stage, at.stage),
+          select(isLast, next.parity, at.parity)};
+  }
+  scf::YieldOp::create(b, loc, ValueRange{at.stage, at.parity});
+  return {loop.getResult(0), loop.getResult(1)};
 }
 
 /// Issues the loads of the tiles that the region of this consumer loads of one
@@ -169,25 +242,10 @@ RingPosition KernelEmitter::prefetchTile(const TileModel &tile,
   wait(prefetchEmpty, number, at.parity);
   nvgpu::MBarrierArriveExpectTxOp::create(
       b, loc, prefetchFull, index(boxes * kBoxBytes), barrier, Value());
-  Value offset = prefetchBase(at);
-  for (const InputModel &input : tile.inputs) {
-    if (input.path != LoadPath::Prefetched)
-      continue;
-    int64_t parts = input.element.getIntOrFloatBitWidth() / 16;
-    for (int64_t point = 0; point < input.points; ++point) {
-      SmallVector<Value> there = coords;
-      SmallVector<int64_t> u = tile.uCoords(input.uDims, point);
-      for (unsigned d : input.uDims)
-        there[d] = i32(u[d]);
-      for (int64_t part = 0; part < parts; ++part) {
-        there[tile.innerN] =
-            add(coords[tile.innerN], i32(part * kChunk / parts));
-        load(input, boxOf(input, tile.innerM, kChunk, kChunk / parts), there,
-             prefetchFull, barrier, offset);
-        offset = add(offset, i32(kBoxBytes));
-      }
-    }
-  }
+  Value base = prefetchBase(at);
+  for (int64_t box = 0; box < boxes; ++box)
+    loadBox(tile, box, kChunk, coords, prefetchFull, barrier,
+            add(base, i32(box * kBoxBytes)));
   RingPosition next = advancePrefetch(at);
   scf::YieldOp::create(b, loc, ValueRange{next.stage, next.parity});
   return {loop.getResult(0), loop.getResult(1)};
@@ -202,7 +260,7 @@ void KernelEmitter::emitProducer() {
                                  NVVM::SetMaxRegisterAction::decrease);
   ifThen(isFirstThread, [&] {
     RingPosition start{i32(0), i1(true)};
-    forTiles({start, start, i1(true), i1(true)},
+    forTiles({start, start, i1(true), i1(true), i32(0)},
              [&](const TileModel &tile, Value number, const WalkState &state) {
                WalkState after = state;
                after.ring = produceTile(tile, number, state.ring);
@@ -223,7 +281,7 @@ void KernelEmitter::emitPrefetcher() {
     RingPosition start{i32(0), i1(true)};
     Value isFirst = equal(consumer, i32(0));
     forTiles(
-        {start, start, isFirst, i1(true)},
+        {start, start, isFirst, i1(true), i32(0)},
         [&](const TileModel &tile, Value number, const WalkState &state) {
           WalkState after = state;
           if (!schedule.getPingpong()) {

@@ -43,6 +43,11 @@ int64_t coda_gpu::getStageBytes(const KernelModel &kernel,
   return llvm::alignTo(bytes, 1024);
 }
 
+int64_t coda_gpu::getBoxesPerStage(const KernelModel &kernel,
+                                   ScheduleAttr schedule) {
+  return getStageBytes(kernel, schedule) / kRingBoxBytes;
+}
+
 int64_t coda_gpu::getPrefetchBytes(const KernelModel &kernel) {
   int64_t boxes = 0;
   for (const TileModel &tile : kernel.tiles)
@@ -85,7 +90,7 @@ int64_t coda_gpu::getSharedMemoryBytes(const KernelModel &kernel,
 
 int64_t coda_gpu::getStagingSlots(const TileModel &tile,
                                   ScheduleAttr schedule) {
-  int64_t perChunk = tile.getStagingPerChunk();
+  int64_t perChunk = getStagingPerChunk(tile, schedule);
   if (perChunk == 0)
     return 0;
   // The slot of a chunk is static only if the slots divide the chunks.
@@ -111,6 +116,21 @@ std::string coda_gpu::getKernelName(func::FuncOp func, ScheduleAttr schedule) {
 static constexpr int64_t kMaxAccumulators = 192;
 /// Bounds the barriers, which lie outside of dynamic shared memory.
 static constexpr int64_t kMaxPrefetch = 16;
+
+/// Most stages that the loaded boxes of a group of `tile` lie in: all of them
+/// are held at one time.
+static int64_t getHeldStages(const KernelModel &kernel, const TileModel &tile,
+                             ScheduleAttr schedule) {
+  int64_t perStage = getBoxesPerStage(kernel, schedule);
+  int64_t chunks = getTilePoints(tile, schedule) / kChunk;
+  int64_t ahead = std::max<int64_t>(1, tile.groupColumns / kChunk);
+  int64_t boxes = ahead * getPrefetchedPerChunk(tile, schedule);
+  int64_t held = 0;
+  for (int64_t i = 0; i < chunks / ahead; ++i)
+    held = std::max(held, ((i + 1) * boxes - 1) / perStage -
+                              i * boxes / perStage + 1);
+  return held;
+}
 
 LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
                                        ScheduleAttr schedule,
@@ -138,13 +158,28 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
     return fail("staging must not be negative, raster at least 1");
   if (schedule.getPrefetch() < 0 || schedule.getPrefetch() > kMaxPrefetch)
     return fail("prefetch must be 0 to " + Twine(kMaxPrefetch));
+  if (schedule.getRing() && schedule.getPingpong())
+    return fail("loaded tiles cannot come through the ring of a ping-pong pair: "
+                "a consumer would wait for stages after some that it has not "
+                "seen filled");
+  if (schedule.getRing() && schedule.getPrefetch())
+    return fail("loaded tiles come through the ring or through buffers of their "
+                "own: with ring, prefetch must be 0");
+  if (schedule.getInplace() &&
+      llvm::none_of(kernel.tiles, [&](const TileModel &tile) {
+        return llvm::any_of(getStagedBoxes(tile, schedule),
+                            [](const StagedBox &box) { return box.inPlace; });
+      }))
+    return fail("nothing is stored in place: no stored tile has elements as wide "
+                "as those of one that is loaded ahead");
   for (const TileModel &tile : kernel.tiles) {
     int64_t points = getTilePoints(tile, schedule);
     if (points == 0)
       return fail("tile columns do not hold 64 columns of each of " +
                   Twine(tile.getNumGroups()) + " accumulators");
-    if (tile.getStagingPerChunk() > schedule.getStaging())
-      return fail("a chunk stores " + Twine(tile.getStagingPerChunk()) +
+    if (int64_t buffers = getStagingPerChunk(tile, schedule);
+        buffers > schedule.getStaging())
+      return fail("a chunk stores " + Twine(buffers) +
                   " buffers, staging has " + Twine(schedule.getStaging()));
     for (const OutputModel &output : tile.outputs)
       if (output.reduce == ReduceKind::Rows &&
@@ -161,8 +196,18 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
                   " columns do not fit tiles of " + Twine(points));
     // A group is read ahead as a whole.
     int64_t ahead = std::max<int64_t>(1, tile.groupColumns / kChunk);
-    if (getPrefetchedPerChunk(tile, schedule) &&
-        ahead > schedule.getPrefetch())
+    if (!getPrefetchedPerChunk(tile, schedule))
+      continue;
+    if (schedule.getRing()) {
+      if (getBoxesPerStage(kernel, schedule) == 0)
+        return fail("a stage of " + Twine(getStageBytes(kernel, schedule)) +
+                    " bytes does not hold a loaded box of " +
+                    Twine(kRingBoxBytes));
+      int64_t held = getHeldStages(kernel, tile, schedule);
+      if (held > schedule.getStages())
+        return fail("loaded tiles of one group take " + Twine(held) +
+                    " stages, the ring has " + Twine(schedule.getStages()));
+    } else if (ahead > schedule.getPrefetch())
       return fail("a group's tiles are loaded ahead: prefetch must be 0, or at "
                   "least " + Twine(ahead));
   }
@@ -214,7 +259,7 @@ static int64_t getBusiestPoints(const KernelModel &kernel, TileShape shape) {
   auto schedule = ScheduleAttr::get(
       kernel.func.getContext(),
       ArrayRef<int64_t>{shape.rows, shape.columns, kBlockK}, 2, 0, 1, 0,
-      shape.pingpong);
+      shape.pingpong, /*ring=*/false, /*inplace=*/false);
   int64_t tiles = 0;
   for (const TileModel &tile : kernel.tiles) {
     int64_t points = getTilePoints(tile, schedule);
@@ -242,11 +287,12 @@ static int64_t getBusiestPoints(const KernelModel &kernel, TileShape shape) {
 /// those measured on an H200.
 static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
   int64_t cost = 0;
-  bool isMap = true, waits = false;
+  bool isMap = true, waits = false, loads = false;
   for (const TileModel &tile : kernel.tiles) {
     if (tile.phases.empty())
       continue;
     isMap = false;
+    loads |= tile.getPrefetchedPerChunk() != 0;
     cost = std::max(cost, getRegionCost(tile));
     waits |= llvm::any_of(tile.inputs, [&](const InputModel &input) {
       return input.path == LoadPath::Direct && input.has(tile.innerM) &&
@@ -255,25 +301,28 @@ static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
   }
   struct Candidate {
     TileShape shape;
-    /// Relative time of a point, with a region that is a store, and a long one.
-    double store, region;
+    /// Relative time of a point, with a region that is a store, a long one, and
+    /// one that loads tiles: those of a pair that shares its tile come through
+    /// the ring.
+    double store, region, loads;
     /// A region of more cost is likely to spill: such a tile is tried last.
     int64_t maxCost;
   };
   constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
   Candidate candidates[] = {
-      {{192, 128, true}, 0.96, 0.96, kMaxCostOfTallTile},
-      {{128, 128, true}, 0.97, 0.97, kMaxCostOfPingpong},
-      {{128, 256, false}, 0.95, 1.02, kMaxCostOfWideTile},
-      {{128, 192, false}, 1.00, 1.06, kAny},
-      {{128, 128, false}, 1.02, 1.08, kAny},
-      {{128, 64, false}, 1.10, 1.20, kAny}};
+      {{192, 128, true}, 0.96, 0.96, 0.96, kMaxCostOfTallTile},
+      {{128, 128, true}, 0.97, 0.97, 1.04, kMaxCostOfPingpong},
+      {{128, 256, false}, 0.95, 1.02, 0.98, kMaxCostOfWideTile},
+      {{128, 192, false}, 1.00, 1.06, 1.03, kAny},
+      {{128, 128, false}, 1.02, 1.08, 1.06, kAny},
+      {{128, 64, false}, 1.10, 1.20, 1.20, kAny}};
   // A region that waits for its own loads of tiles is longer than the products
   // of the next tile.
   constexpr double kWaiting = 0.2;
   auto time = [&](const Candidate &candidate) {
-    double factor =
-        cost <= kMaxCostOfStore ? candidate.store : candidate.region;
+    double factor = loads                      ? candidate.loads
+                    : cost <= kMaxCostOfStore ? candidate.store
+                                              : candidate.region;
     if (waits && candidate.shape.pingpong)
       factor += kWaiting;
     return getBusiestPoints(kernel, candidate.shape) * factor;
@@ -289,42 +338,77 @@ static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
   return shapes;
 }
 
+namespace {
+/// How loaded tiles come in, and results go out.
+struct Placement {
+  bool ring, inPlace;
+  /// Whether the consumers have buffers of their own.
+  bool prefetch;
+};
+} // namespace
+
+/// Placements of a kernel, the likely best first. A map has no ring to share,
+/// and memory enough for all.
+static SmallVector<Placement> getPlacements(bool loads, bool isMap,
+                                            bool pingpong) {
+  // Nobody sent ahead what is loaded directly: a thread waits for it.
+  Placement direct{false, false, false}, buffers{false, false, true};
+  Placement buffersInPlace{false, true, true};
+  if (!loads)
+    return {direct};
+  if (isMap)
+    return {buffers, direct};
+  if (pingpong)
+    return {buffersInPlace, buffers, direct};
+  return {{true, true, false}, {true, false, false}, buffersInPlace, buffers,
+          direct};
+}
+
 SmallVector<ScheduleAttr>
 coda_gpu::enumerateSchedules(const KernelModel &kernel, std::string &reason) {
   MLIRContext *context = kernel.func.getContext();
-  int64_t staged = 0, ahead = 0;
-  for (const TileModel &tile : kernel.tiles) {
-    staged = std::max(staged, tile.getStagingPerChunk());
+  int64_t ahead = 0;
+  bool isMap = llvm::all_of(kernel.tiles, [](const TileModel &tile) {
+    return tile.phases.empty();
+  });
+  for (const TileModel &tile : kernel.tiles)
     if (tile.getPrefetchedPerChunk())
       ahead = std::max({ahead, int64_t(1), tile.groupColumns / kChunk});
-  }
-  SmallVector<ScheduleAttr> schedules, direct;
+  SmallVector<ScheduleAttr> schedules;
   for (TileShape shape : getTileShapes(kernel)) {
-    // A deep ring first: bytes on their way are worth more than chunks on
-    // theirs. Then as many chunks in flight as fit.
-    for (int64_t stages : {6, 5, 4, 3, 2})
-      for (int64_t slots : {4, 2, 1}) {
-        if ((slots * staged > 4 && slots > 2) ||
-            (staged + ahead == 0 && slots > 1))
-          continue;
-        SmallVector<int64_t, 2> prefetches{0};
-        if (ahead)
-          prefetches = {std::max(ahead, std::min(slots, int64_t(2))), 0};
-        for (int64_t prefetch : prefetches) {
-          auto schedule = ScheduleAttr::get(
-              context, ArrayRef<int64_t>{shape.rows, shape.columns, kBlockK},
-              stages, slots * staged, /*raster=*/8, prefetch, shape.pingpong);
+    for (Placement placement :
+         getPlacements(ahead != 0, isMap, shape.pingpong)) {
+      auto make = [&](int64_t stages, int64_t staging, int64_t prefetch) {
+        return ScheduleAttr::get(
+            context, ArrayRef<int64_t>{shape.rows, shape.columns, kBlockK},
+            stages, staging, /*raster=*/8, prefetch, shape.pingpong,
+            placement.ring, placement.inPlace);
+      };
+      int64_t staged = 0;
+      for (const TileModel &tile : kernel.tiles)
+        staged = std::max(staged, getStagingPerChunk(
+                                      tile, make(2, 0, placement.prefetch)));
+      // A deep ring first: bytes on their way are worth more than chunks on
+      // theirs. Then as many chunks in flight as fit.
+      for (int64_t stages : {6, 5, 4, 3, 2})
+        for (int64_t slots : {4, 2, 1}) {
+          bool counts = staged || placement.prefetch;
+          if ((slots * staged > 4 && slots > 2) || (!counts && slots > 1))
+            continue;
+          // Where results lie in the buffers, the one before is still read.
+          int64_t prefetch = std::max(
+              ahead, placement.inPlace ? std::max(slots, int64_t(2))
+                                       : std::min(slots, int64_t(2)));
+          if (!placement.prefetch)
+            prefetch = 0;
+          ScheduleAttr schedule = make(stages, slots * staged, prefetch);
           std::string why;
           if (failed(verifySchedule(kernel, schedule, why)))
             reason = reason.empty() ? why : reason;
-          else
-            (prefetch == prefetches.front() ? schedules : direct)
-                .push_back(schedule);
+          else if (!llvm::is_contained(schedules, schedule))
+            schedules.push_back(schedule);
         }
-      }
-    // Loads of a region that nobody sent ahead are waited for.
-    llvm::append_range(schedules, direct);
-    direct.clear();
+    }
   }
   return schedules;
 }

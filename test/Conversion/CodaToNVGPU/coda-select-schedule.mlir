@@ -73,10 +73,9 @@ func.func private @given(%a: memref<?x64xbf16>, %w: memref<256x64xbf16>, %o: mem
 
 // -----
 
-// A region that takes many registers gets fewer accumulators; one that loads
-// tiles, buffers for them.
+// A region that loads tiles: chunks of buffers for them, and results in place.
 // CHECK-LABEL: func.func private @loads
-// CHECK-SAME: tile = [192, 128, 64], stages = 4, staging = 2, prefetch = 2, raster = 8, pingpong = true
+// CHECK-SAME: tile = [192, 128, 64], stages = 4, staging = 0, prefetch = 4, raster = 8, pingpong = true, inplace = true>
 func.func private @loads(%a: memref<?x64xbf16>, %w: memref<256x64xbf16>, %r: memref<?x256xbf16>, %o: memref<?x256xbf16>) attributes {coda.kernel} {
   coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x64xbf16>, memref<256x64xbf16>) ins(%r[m, n] : memref<?x256xbf16>) outs(%o[m, n] : memref<?x256xbf16>) {
   ^bb0(%x: f32, %b: bf16):
@@ -84,6 +83,29 @@ func.func private @loads(%a: memref<?x64xbf16>, %w: memref<256x64xbf16>, %r: mem
     %s = arith.addf %x, %f : f32
     %y = arith.truncf %s : f32 to bf16
     coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// A longer one has too few registers in a tile of 192 rows: the pair shares a
+// tile, and what it loads comes through the ring. The second result passes
+// through staging.
+// CHECK-LABEL: func.func private @loads_more
+// CHECK-SAME: tile = [128, 256, 64], stages = 4, staging = 2, prefetch = 0, raster = 8, ring = true, inplace = true>
+func.func private @loads_more(%a: memref<?x64xbf16>, %w: memref<256x64xbf16>, %r: memref<?x256xbf16>, %c: memref<256xf32>, %o: memref<?x256xbf16>, %h: memref<?x256xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x64xbf16>, memref<256x64xbf16>) ins(%r[m, n], %c[n] : memref<?x256xbf16>, memref<256xf32>) outs(%o[m, n], %h[m, n] : memref<?x256xbf16>, memref<?x256xbf16>) {
+  ^bb0(%x: f32, %b: bf16, %d: f32):
+    %f = arith.extf %b : bf16 to f32
+    %s = arith.addf %x, %f : f32
+    %t = arith.mulf %s, %d : f32
+    %u = arith.mulf %t, %s : f32
+    %v = arith.addf %u, %f : f32
+    %z = arith.mulf %v, %d : f32
+    %y = arith.truncf %s : f32 to bf16
+    %q = arith.truncf %z : f32 to bf16
+    coda.yield %y, %q : bf16, bf16
   }
   return
 }

@@ -83,3 +83,87 @@ func.func private @no_prefetch(%a: memref<64x64xbf16>, %w: memref<1x128x64xbf16>
   }
   return
 }
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: loaded tiles cannot come through the ring of a ping-pong pair}}
+func.func private @ring_of_pair(%a: memref<64x64xbf16>, %w: memref<128x64xbf16>, %r: memref<64x128xbf16>, %o: memref<64x128xbf16>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64], stages = 3, staging = 2, prefetch = 0, raster = 8, pingpong = true, ring = true>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x64xbf16>, memref<128x64xbf16>) ins(%r[m, n] : memref<64x128xbf16>) outs(%o[m, n] : memref<64x128xbf16>) {
+  ^bb0(%x: f32, %b: bf16):
+    %f = arith.extf %b : bf16 to f32
+    %s = arith.addf %x, %f : f32
+    %y = arith.truncf %s : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: loaded tiles come through the ring or through buffers of their own: with ring, prefetch must be 0}}
+func.func private @ring_and_buffers(%a: memref<64x64xbf16>, %w: memref<128x64xbf16>, %r: memref<64x128xbf16>, %o: memref<64x128xbf16>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64], stages = 3, staging = 2, prefetch = 2, raster = 8, ring = true>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x64xbf16>, memref<128x64xbf16>) ins(%r[m, n] : memref<64x128xbf16>) outs(%o[m, n] : memref<64x128xbf16>) {
+  ^bb0(%x: f32, %b: bf16):
+    %f = arith.extf %b : bf16 to f32
+    %s = arith.addf %x, %f : f32
+    %y = arith.truncf %s : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: nothing is stored in place: no stored tile has elements as wide as those of one that is loaded ahead}}
+func.func private @in_place_of_nothing(%a: memref<64x64xbf16>, %w: memref<128x64xbf16>, %r: memref<64x128xbf16>, %o: memref<64x128xbf16>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64], stages = 3, staging = 2, prefetch = 0, raster = 8, inplace = true>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x64xbf16>, memref<128x64xbf16>) ins(%r[m, n] : memref<64x128xbf16>) outs(%o[m, n] : memref<64x128xbf16>) {
+  ^bb0(%x: f32, %b: bf16):
+    %f = arith.extf %b : bf16 to f32
+    %s = arith.addf %x, %f : f32
+    %y = arith.truncf %s : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: nothing is stored in place}}
+func.func private @in_place_of_narrower(%a: memref<64x64xbf16>, %w: memref<64x64xbf16>, %r: memref<64x64xbf16>, %o: memref<64x64xf32>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 64, 64], stages = 3, staging = 2, prefetch = 0, raster = 8, ring = true, inplace = true>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x64xbf16>, memref<64x64xbf16>) ins(%r[m, n] : memref<64x64xbf16>) outs(%o[m, n] : memref<64x64xf32>) {
+  ^bb0(%x: f32, %b: bf16):
+    %f = arith.extf %b : bf16 to f32
+    %s = arith.addf %x, %f : f32
+    coda.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: loaded tiles of one group take 3 stages, the ring has 2}}
+func.func private @ring_of_groups(%a: memref<64x64xbf16>, %w: memref<1x256x64xbf16>, %r: memref<64x1x256xf32>, %o: memref<64x1x256xf32>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 256, 64], stages = 2, staging = 2, prefetch = 0, raster = 8, ring = true>} {
+  coda.gemm acc(%a[m, k] * %w[n0, n1, k] : memref<64x64xbf16>, memref<1x256x64xbf16>) ins(%r[m, n0, n1] : memref<64x1x256xf32>) outs(%o[m, n0, n1] : memref<64x1x256xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %g = coda.group_reduce add %y over [n1] : f32
+    coda.yield %g : f32
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: a stage of 0 bytes does not hold a loaded box of 16384}}
+func.func private @ring_of_map(%r: memref<64x64xbf16>, %o: memref<64x64xbf16>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 64, 64], stages = 2, staging = 1, prefetch = 0, raster = 8, ring = true>} {
+  coda.map ins(%r[m, n] : memref<64x64xbf16>) outs(%o[m, n] : memref<64x64xbf16>) {
+  ^bb0(%b: bf16):
+    coda.yield %b : bf16
+  }
+  return
+}

@@ -91,8 +91,7 @@ func.func private @permuted(%a: memref<2x64x256xbf16>, %w: memref<4x128x256xbf16
 
 // -----
 
-// Two accumulators share the k loop and one WGMMA; loaded tiles come through
-// the ring after the k blocks.
+// Two accumulators share the k loop and one WGMMA.
 // CHECK: gpu.func @two
 // CHECK-COUNT-3: nvgpu.tma.async.load {{.*}} -> memref<128x64xbf16
 // CHECK: nvvm.wgmma.mma_async {{.*}} <m = 64, n = 256, k = 16>
@@ -204,6 +203,123 @@ func.func private @prefetched(%a: memref<?x256xbf16>, %w: memref<512x256xbf16>, 
     %t = arith.addf %s, %qf : f32
     %y = arith.truncf %t : f32 to bf16
     coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// Loaded tiles come through the ring behind the k blocks: boxes with the rows of
+// both consumers, three to a stage of 48 KB, whose barrier expects as many as
+// it gets. A consumer reads its half and hands the stage back like that of a k
+// block. Nothing has buffers of its own.
+// CHECK: gpu.func @ring
+// CHECK: %[[FULL:.*]] = nvgpu.mbarrier.create -> <memorySpace = #gpu.address_space<workgroup>, num_barriers = 3>
+// CHECK: %[[EMPTY:.*]] = nvgpu.mbarrier.create -> <memorySpace = #gpu.address_space<workgroup>, num_barriers = 3>
+// CHECK-NOT: nvgpu.mbarrier.create
+// CHECK: nvgpu.tma.async.load {{.*}}, %[[FULL]]{{.*}} -> memref<256x64xbf16
+// CHECK: scf.for %[[I:.*]] = %c0_i32 to %c4_i32
+// CHECK-DAG: %[[CHUNK:.*]] = arith.remui %[[I]], %c4_i32
+// CHECK-DAG: %[[BOX:.*]] = arith.muli %[[CHUNK]], %c3_i32
+// CHECK: %[[PLACE:.*]] = arith.remui %[[BOX]], %c3_i32
+// CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[PLACE]], %c0_i32
+// CHECK: scf.if %[[FIRST]] {
+// CHECK: nvgpu.mbarrier.try_wait.parity %[[EMPTY]]
+// CHECK: %[[REST:.*]] = arith.subi %c12_i32, %[[BOX]]
+// CHECK: %[[COUNT:.*]] = arith.minui %[[REST]], %c3_i32
+// CHECK: %[[BYTES:.*]] = arith.muli %[[COUNT]], %c16384_i32
+// CHECK: %[[SIZE:.*]] = arith.index_cast %[[BYTES]]
+// CHECK: nvgpu.mbarrier.arrive.expect_tx %[[FULL]][%{{.*}}], %[[SIZE]]
+// CHECK: nvgpu.tma.async.load {{.*}}, %[[FULL]]{{.*}} -> memref<128x64xbf16
+// CHECK: nvgpu.tma.async.load {{.*}}, %[[FULL]]{{.*}} -> memref<128x32xf32
+// CHECK: nvgpu.tma.async.load {{.*}}, %[[FULL]]{{.*}} -> memref<128x32xf32
+// The consumers: a stage has one chunk's boxes.
+// CHECK: nvvm.setmaxregister increase
+// CHECK: "wgmma.wait_group.sync.aligned 0;"
+// CHECK: nvgpu.mbarrier.try_wait.parity %[[FULL]]
+// CHECK: nvvm.ldmatrix
+// CHECK: nvgpu.mbarrier.arrive %[[EMPTY]]
+// CHECK: nvgpu.mbarrier.try_wait.parity %[[FULL]]
+func.func private @ring(%a: memref<?x256xbf16>, %w: memref<512x256xbf16>, %r: memref<?x512xbf16>, %q: memref<?x512xf32>, %o: memref<?x512xbf16>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 256, 64], stages = 3, staging = 2, prefetch = 0, raster = 8, ring = true>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x256xbf16>, memref<512x256xbf16>)
+      ins(%r[m, n], %q[m, n] : memref<?x512xbf16>, memref<?x512xf32>) outs(%o[m, n] : memref<?x512xbf16>) {
+  ^bb0(%x: f32, %rb: bf16, %qf: f32):
+    %rf = arith.extf %rb : bf16 to f32
+    %s = arith.addf %x, %rf : f32
+    %t = arith.addf %s, %qf : f32
+    %y = arith.truncf %t : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// In place: the result of 16 bits is written where the loaded box was read, by
+// the same lanes after the warp has joined, and stored from there; the one of
+// 32 bits, of which no tile is loaded, passes through staging. The last stages
+// of a tile go back when the stores have been read, under the first products of
+// the next.
+// CHECK: gpu.func @in_place
+// CHECK: %[[FULL:.*]] = nvgpu.mbarrier.create
+// CHECK: %[[EMPTY:.*]] = nvgpu.mbarrier.create
+// CHECK: nvvm.setmaxregister increase
+// CHECK: scf.for {{.*}} iter_args(%[[STAGE:.*]] = %c0_i32, %{{.*}} = %false, %[[HELD:.*]] = %c0_i32) -> (i32, i1, i32)
+// CHECK: nvvm.wgmma.commit.group.sync.aligned
+// CHECK-NEXT: scf.if
+// CHECK-NEXT: nvvm.cp.async.bulk.wait_group 0 {read}
+// CHECK: scf.for %{{.*}} = %c0_i32 to %[[HELD]] step %c1_i32
+// CHECK: nvgpu.mbarrier.arrive %[[EMPTY]]
+// CHECK: "wgmma.wait_group.sync.aligned 0;"
+// CHECK: nvgpu.mbarrier.try_wait.parity %[[FULL]]
+// CHECK: %[[BASE:.*]] = arith.muli {{.*}}, %c49152_i32
+// CHECK: %[[HALF:.*]] = arith.addi %[[BASE]], %{{.*}} : i32
+// CHECK: %[[LANE:.*]] = arith.addi %[[HALF]], %{{.*}} : i32
+// CHECK: %[[POINTER:.*]] = llvm.getelementptr %{{.*}}[%[[LANE]]]
+// CHECK: nvvm.ldmatrix %[[POINTER]]
+// CHECK: nvvm.bar.warp.sync
+// CHECK: nvvm.stmatrix %[[POINTER]]
+// CHECK: %[[BOX:.*]] = memref.view {{.*}} to memref<64x64xbf16
+// CHECK: nvgpu.tma.async.store %[[BOX]]
+// Of three boxes a stage the second chunk's store is committed before the first
+// stage can go.
+// CHECK: nvvm.cp.async.bulk.wait_group 1 {read}
+// CHECK: nvgpu.mbarrier.arrive %[[EMPTY]]
+func.func private @in_place(%a: memref<?x256xbf16>, %w: memref<512x256xbf16>, %r: memref<?x512xbf16>, %o: memref<?x512xbf16>, %p: memref<?x512xf32>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 256, 64], stages = 3, staging = 2, prefetch = 0, raster = 8, ring = true, inplace = true>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x256xbf16>, memref<512x256xbf16>)
+      ins(%r[m, n] : memref<?x512xbf16>) outs(%o[m, n], %p[m, n] : memref<?x512xbf16>, memref<?x512xf32>) {
+  ^bb0(%x: f32, %rb: bf16):
+    %rf = arith.extf %rb : bf16 to f32
+    %s = arith.addf %x, %rf : f32
+    %y = arith.truncf %s : f32 to bf16
+    coda.yield %y, %s : bf16, f32
+  }
+  return
+}
+
+// -----
+
+// Elements of 32 bits are read and written by the same thread: all reads of a
+// block of columns come before its first write, here of another tile.
+// CHECK: gpu.func @in_place_f32
+// CHECK: nvgpu.mbarrier.try_wait.parity
+// CHECK: "wgmma.wait_group.sync.aligned 0;"
+// CHECK: %[[P:.*]] = llvm.getelementptr
+// CHECK: llvm.load {{.*}} : !llvm.ptr<3> -> vector<2xf32>
+// CHECK: llvm.load {{.*}} : !llvm.ptr<3> -> vector<2xf32>
+// CHECK: llvm.store {{.*}} : vector<2xf32>, !llvm.ptr<3>
+// CHECK-NOT: nvvm.bar.warp.sync
+// CHECK: gpu.return
+func.func private @in_place_f32(%a: memref<?x256xbf16>, %w: memref<512x256xbf16>, %q: memref<?x512xf32>, %o: memref<?x512xf32>, %p: memref<?x512xbf16>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64], stages = 3, staging = 1, prefetch = 2, raster = 8, pingpong = true, inplace = true>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x256xbf16>, memref<512x256xbf16>)
+      ins(%q[m, n] : memref<?x512xf32>) outs(%o[m, n], %p[m, n] : memref<?x512xf32>, memref<?x512xbf16>) {
+  ^bb0(%x: f32, %qf: f32):
+    %s = arith.addf %x, %qf : f32
+    %y = arith.truncf %s : f32 to bf16
+    coda.yield %x, %y : f32, bf16
   }
   return
 }

@@ -40,21 +40,29 @@ def CodaGPU_ScheduleAttr
     - `staging`: 8 KB buffers per consumer warpgroup that stored chunks of
       64x64 pass through on their way out.
     - `prefetch`: chunks of 64x64 whose loaded tiles are on their way to, or in,
-      each consumer warpgroup's own buffers. With 0 a thread loads what it needs
-      of a tile when it needs it.
+      each consumer warpgroup's own buffers.
+    - `ring`: loaded tiles come through the ring instead, after the k blocks of
+      their tile. Not with `pingpong`. Without either a thread loads what it
+      needs of a tile when it needs it.
+    - `inplace`: a stored tile is written over a loaded one of the same element
+      width, box by box, and leaves from there; others pass through `staging`.
     - `raster`: row tiles that share a walk over the columns, for L2 reuse.
 
     Examples: `#coda_gpu.schedule<tile = [128, 256, 64], stages = 3,
-    staging = 4, prefetch = 0, raster = 8>`, `#coda_gpu.schedule<tile = [128, 128, 64],
-    stages = 4, staging = 4, prefetch = 2, raster = 8, pingpong = true>`.
+    staging = 4, prefetch = 0, raster = 8, ring = true>`,
+    `#coda_gpu.schedule<tile = [128, 128, 64], stages = 4, staging = 4,
+    prefetch = 2, raster = 8, pingpong = true>`.
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$tile, "int64_t":$stages,
                         "int64_t":$staging, "int64_t":$raster,
                         "int64_t":$prefetch,
-                        OptionalParameter<"bool">:$pingpong);
+                        OptionalParameter<"bool">:$pingpong,
+                        OptionalParameter<"bool">:$ring,
+                        OptionalParameter<"bool">:$inplace);
   let assemblyFormat = [{
     `<` `tile` `=` `[` $tile `]` `,`
-    struct($stages, $staging, $prefetch, $raster, $pingpong) `>`
+    struct($stages, $staging, $prefetch, $raster, $pingpong, $ring,
+           $inplace) `>`
   }];
 }
 

@@ -1,0 +1,124 @@
+//===- LoadedTiles.cpp - Tiles that come ahead of the region --------------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A consumer's side of the tiles that the producer sends ahead. They come in
+// units, each with a barrier: the buffers of one chunk, or stages of the ring,
+// which hold as many boxes as fit; those of a fragment begin a new stage. The
+// units of a tile follow each other, so where all boxes lie is known when the
+// kernel is made, but for the position of the first.
+//
+// A unit goes back when the warpgroup has read its last box. Where results are
+// written in place the copy engine reads it after that: it goes back after the
+// next chunk, when that has been read for long, or, if it is the ring that
+// would have to wait at the end of a tile, under the first products of the next.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelEmitter.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace mlir::coda_gpu;
+
+LoadedTiles::LoadedTiles(KernelEmitter &emitter, const TileModel &tile,
+                         RingPosition start)
+    : e(emitter), start(start), ring(emitter.schedule.getRing()),
+      perChunk(getPrefetchedPerChunk(tile, emitter.schedule)),
+      chunks(getTilePoints(tile, emitter.schedule) / kChunk) {
+  perUnit = ring ? getBoxesPerStage(e.kernel, e.schedule) : perChunk;
+  capacity = ring ? e.schedule.getStages() : e.schedule.getPrefetch();
+  if (perChunk)
+    unitsPerFragment = llvm::divideCeil(chunks * perChunk, perUnit);
+  inPlace = llvm::any_of(getStagedBoxes(tile, e.schedule),
+                         [](const StagedBox &box) { return box.inPlace; });
+}
+
+LoadedTiles::Box LoadedTiles::getBox(int64_t fragment, int64_t chunk,
+                                     int64_t box) const {
+  int64_t number = chunk * perChunk + box;
+  return {fragment * unitsPerFragment + number / perUnit,
+          number % perUnit * (ring ? kRingBoxBytes : kBoxBytes)};
+}
+
+void LoadedTiles::await(int64_t unit) {
+  while (static_cast<int64_t>(units.size()) <= unit) {
+    // The producer must not wait for a unit that goes back after this one.
+    if (static_cast<int64_t>(units.size()) - numReleased >= capacity)
+      release(/*storesInFlight=*/0);
+    RingPosition at = getEnd();
+    if (ring)
+      e.wait(e.full, at.stage, at.parity);
+    else
+      e.wait(e.prefetchFull, e.prefetchNumber(at), at.parity);
+    units.push_back(at);
+  }
+}
+
+void LoadedTiles::awaitChunk(int64_t fragment, int64_t chunk) {
+  if (perChunk)
+    await(getBox(fragment, chunk, perChunk - 1).unit);
+}
+
+Value LoadedTiles::getBase(int64_t unit) {
+  await(unit);
+  RingPosition at = units[unit];
+  if (!ring)
+    return e.prefetchBase(at);
+  return e.add(e.mul(at.stage, e.i32(e.stageBytes)),
+               e.mul(e.consumer, e.i32(kBoxBytes)));
+}
+
+RingPosition LoadedTiles::getEnd() {
+  if (units.empty())
+    return start;
+  return ring ? e.advance(units.back()) : e.advancePrefetch(units.back());
+}
+
+/// Gives back the units that are done, once all stores but the last
+/// `storesInFlight` chunks' have been read.
+void LoadedTiles::release(int64_t storesInFlight) {
+  if (numReleased == numDone)
+    return;
+  auto giveBack = [&] {
+    for (; numReleased < numDone; ++numReleased) {
+      RingPosition at = units[numReleased];
+      if (ring)
+        e.arrive(e.empty, at.stage);
+      else
+        e.arrive(e.prefetchEmpty, e.prefetchNumber(at));
+    }
+  };
+  if (!inPlace)
+    return giveBack();
+  e.ifThen(e.isLeader, [&] {
+    e.awaitStoresRead(storesInFlight);
+    giveBack();
+  });
+}
+
+void LoadedTiles::finishChunk(int64_t fragment, int64_t chunk) {
+  if (!perChunk)
+    return;
+  if (inPlace)
+    release(/*storesInFlight=*/1);
+  bool isLast = chunk + 1 == chunks;
+  numDone = isLast ? (fragment + 1) * unitsPerFragment
+                   : getBox(fragment, chunk + 1, 0).unit;
+  if (!inPlace)
+    release(/*storesInFlight=*/0);
+}
+
+int64_t LoadedTiles::finishTile() {
+  // A ring of its own has nothing else to do; of the other the next tile's
+  // first block needs a stage.
+  int64_t held = numDone - numReleased;
+  if (ring && held < capacity)
+    return held;
+  release(/*storesInFlight=*/0);
+  return 0;
+}
