@@ -155,11 +155,23 @@ Value EpilogueEmitter::loadRow(int64_t half) {
   return row;
 }
 
+/// The first column of the block in its chunk.
+int64_t EpilogueEmitter::blockColumn() const {
+  return kPiece * piece + 8 * block;
+}
+
+/// The coordinate of the block along an outer n dim; `coords` is the chunk's.
+Value EpilogueEmitter::outerCoord(ArrayRef<Value> coords, unsigned dim) {
+  if (tile.runColumns == kChunk || dim != tile.outerN.back())
+    return coords[dim];
+  return e.add(coords[dim], e.i32(blockColumn() / tile.runColumns));
+}
+
 /// The inner n coordinate of the thread's first column of the block.
 Value EpilogueEmitter::threadColumn(bool forLoad) {
   ArrayRef<Value> coords = forLoad ? loadAtCoords : chunkAt;
   return e.add(coords[tile.innerN],
-               e.add(quadColumn, e.i32(kPiece * piece + 8 * block)));
+               e.add(quadColumn, e.i32(blockColumn() % tile.runColumns)));
 }
 
 Value EpilogueEmitter::elementPointer(const OperandModel &operand,
@@ -193,7 +205,7 @@ Value EpilogueEmitter::columnOffset(const OperandModel &operand,
     else if (d == tile.innerN)
       coord = e.toI64(innerColumn);
     else if (tile.dims[d].kind == DimKind::n)
-      coord = e.toI64(loadAtCoords[d]);
+      coord = e.toI64(outerCoord(loadAtCoords, d));
     else
       continue;
     offset = e.add(offset, e.mul(coord, e.stride(operand, i)));
@@ -485,8 +497,8 @@ EpilogueEmitter::Placed EpilogueEmitter::coordinate(unsigned domainDim) {
     return {pack(elements, b.getIndexType(), Column), Column};
   }
   if (tile.dims[dim].kind == DimKind::n) {
-    // Uniform over the chunk, but not over the tile.
-    elements.assign(2, e.toIndex(chunkAt[dim]));
+    // Uniform over the block, but not over the tile.
+    elements.assign(2, e.toIndex(outerCoord(chunkAt, dim)));
     return {pack(elements, b.getIndexType(), Column), Column};
   }
   return {e.toIndex(at.coords[dim]), None};

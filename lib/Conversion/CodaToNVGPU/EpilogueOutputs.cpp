@@ -183,10 +183,9 @@ void EpilogueEmitter::commitChunk() {
             SmallVector<Value> there = coords;
             for (unsigned d : tile.uDims)
               there[d] = e.i32(u[d]);
-            there[tile.innerN] = e.add(coords[tile.innerN],
-                                       e.i32(part * kChunk / parts));
-            SmallVector<int64_t> box =
-                e.boxOf(output, tile.innerM, kChunk, kChunk / parts);
+            e.skipColumns(tile, part * kChunk / parts, there);
+            SmallVector<int64_t> box = e.columnsBoxOf(
+                tile, output, tile.innerM, kChunk, kChunk / parts);
             Value offset = e.add(
                 stagingBase, e.i32(slotBytes + staged->number * kBoxBytes));
             if (staged->inPlace) {
@@ -195,7 +194,7 @@ void EpilogueEmitter::commitChunk() {
               offset = e.add(loaded->getBase(in.unit), e.i32(in.offset));
             }
             nvgpu::TmaAsyncStoreOp::create(
-                b, loc, e.view(offset, box, output.element),
+                b, loc, e.boxView(offset, box, output.element),
                 e.tensorMap(output, box), e.tensorCoords(output, there),
                 Value());
             ++staged;

@@ -300,6 +300,7 @@ void EpilogueEmitter::finishColumns() {
 void EpilogueEmitter::finishColumn(Value thread, Value column) {
   SmallVector<Value> coords = e.chunkCoords(tile, at, column);
   loadAtCoords = coords;
+  piece = block = 0;
   int64_t scratch = 0;
   for (const OutputModel &output : tile.outputs) {
     if (output.reduce != ReduceKind::Columns)

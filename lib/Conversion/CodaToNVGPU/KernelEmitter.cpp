@@ -120,6 +120,23 @@ Value KernelEmitter::addParam(KernelParam param, Type type) {
   return value;
 }
 
+/// nvgpu wants rows of 128 bytes; those of a box that has several shorter ones
+/// follow each other, which is the same.
+static SmallVector<int64_t> nominalBox(ArrayRef<int64_t> box, Type element) {
+  SmallVector<int64_t> nominal(box);
+  int64_t row = 1024 / element.getIntOrFloatBitWidth();
+  if (nominal.back() < row) {
+    nominal[nominal.size() - 2] = 1;
+    nominal.back() = row;
+  }
+  return nominal;
+}
+
+Value KernelEmitter::boxView(Value byteOffset, ArrayRef<int64_t> box,
+                             Type element) {
+  return view(byteOffset, nominalBox(box, element), element);
+}
+
 Value KernelEmitter::tensorMap(const OperandModel &operand,
                                ArrayRef<int64_t> box) {
   Value map;
@@ -133,7 +150,9 @@ Value KernelEmitter::tensorMap(const OperandModel &operand,
     map = addParam({KernelParam::TensorMap, &operand, llvm::to_vector(box)},
                    LLVM::LLVMPointerType::get(b.getContext()));
   return UnrealizedConversionCastOp::create(
-             b, loc, tensorMapType(box, operand.element), map)
+             b, loc, tensorMapType(nominalBox(box, operand.element),
+                                   operand.element),
+             map)
       .getResult(0);
 }
 

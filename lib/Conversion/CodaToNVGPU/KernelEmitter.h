@@ -187,6 +187,8 @@ private:
 
   // Shared memory.
   Value view(Value byteOffset, ArrayRef<int64_t> shape, Type element);
+  /// The bytes of a box in shared memory.
+  Value boxView(Value byteOffset, ArrayRef<int64_t> box, Type element);
   Value sharedPointer(Value byteOffset);
   Value offsetPointer(Value pointer, int64_t bytes);
 
@@ -221,6 +223,11 @@ private:
   /// Box of `operand`: `rows` along `dim`, 64 along its last dim, else 1.
   SmallVector<int64_t> boxOf(const OperandModel &operand, unsigned dim,
                              int64_t rows, int64_t inner);
+  SmallVector<int64_t> columnsBoxOf(const TileModel &tile,
+                                    const OperandModel &operand, unsigned dim,
+                                    int64_t rows, int64_t columns);
+  void skipColumns(const TileModel &tile, int64_t columns,
+                   SmallVectorImpl<Value> &coords);
   void load(const OperandModel &operand, ArrayRef<int64_t> box,
             ArrayRef<Value> coords, Value barriers, Value barrier,
             Value byteOffset);
@@ -358,6 +365,8 @@ private:
                      Value innerColumn);
   Value threadRow(int64_t half);
   Value loadRow(int64_t half);
+  int64_t blockColumn() const;
+  Value outerCoord(ArrayRef<Value> coords, unsigned dim);
   Value threadColumn(bool forLoad);
   bool hasPairAccess(const OperandModel &operand);
   Value loadAt(const OperandModel &operand, Value offset, Type type);

@@ -125,6 +125,7 @@ private:
   bool isCoordinateUsed(unsigned domainDim);
   bool canMerge(unsigned a, unsigned b);
   void mergeDims();
+  LogicalResult setRunColumns();
   unsigned syntheticDim(DimKind kind);
   OperandModel makeOperand(unsigned number);
   LogicalResult makePhases();
@@ -242,6 +243,29 @@ void ModelBuilder::mergeDims() {
   model.outerN = n;
 }
 
+/// Where there are several n dims, a chunk of 64 columns lies in one row of the
+/// inner one, or is made of whole rows of it.
+LogicalResult ModelBuilder::setRunColumns() {
+  if (model.outerN.empty())
+    return success();
+  for (unsigned d : ArrayRef(model.outerN).drop_front())
+    if (ShapedType::isDynamic(model.dims[d].extent))
+      return fail("an inner n dim is dynamic");
+  int64_t inner = model.dims[model.innerN].extent;
+  if (!ShapedType::isDynamic(inner) && inner % kChunk == 0)
+    return success();
+  // The copy engine moves pieces of 16 bytes or more.
+  constexpr int64_t kMinRun = 8;
+  if (ShapedType::isDynamic(inner) || inner < kMinRun || kChunk % inner != 0)
+    return fail("the inner of several n dims is no multiple of 64, and none of "
+                "8, 16 and 32");
+  int64_t outer = model.dims[model.outerN.back()].extent;
+  if (ShapedType::isDynamic(outer) || outer * inner % kChunk != 0)
+    return fail("the inner two of several n dims are no multiple of 64 columns");
+  model.runColumns = inner;
+  return success();
+}
+
 unsigned ModelBuilder::syntheticDim(DimKind kind) {
   model.dims.push_back({kind, 1, {}});
   return model.dims.size() - 1;
@@ -265,6 +289,23 @@ OperandModel ModelBuilder::makeOperand(unsigned number) {
     operand.positions.push_back({r});
     operand.strides.push_back(memrefStrides[number][r]);
   }
+  // The rows of a chunk follow each other in its boxes. A tensor map may have
+  // its dims in any order but for the last.
+  if (model.runColumns == kChunk)
+    return operand;
+  int inner = operand.find(model.innerN);
+  int outer = operand.find(model.outerN.back());
+  if (inner < 0 || outer < 0 || inner == outer + 1 ||
+      outer == static_cast<int>(operand.dims.size()) - 1)
+    return operand;
+  auto move = [&](auto &list) {
+    auto moved = list[outer];
+    list.erase(list.begin() + outer);
+    list.insert(list.begin() + (outer < inner ? inner - 1 : inner), moved);
+  };
+  move(operand.dims);
+  move(operand.positions);
+  move(operand.strides);
   return operand;
 }
 
@@ -514,20 +555,11 @@ LogicalResult ModelBuilder::run() {
         return dim.extent == 0;
       }))
     return fail("an extent is 0");
+  if (failed(setRunColumns()))
+    return failure();
   if (failed(makePhases()) || failed(makeInputs()) || failed(makeOutputs()))
     return failure();
-  if (failed(makeGroups()))
-    return failure();
-  // A chunk of 64 columns must lie in one row of the inner n dim.
-  if (!model.outerN.empty()) {
-    int64_t inner = model.dims[model.innerN].extent;
-    if (ShapedType::isDynamic(inner) || inner % kChunk != 0)
-      return fail("the inner of several n dims is not a multiple of 64");
-    for (unsigned d : ArrayRef(model.outerN).drop_front())
-      if (ShapedType::isDynamic(model.dims[d].extent))
-        return fail("an inner n dim is dynamic");
-  }
-  return success();
+  return makeGroups();
 }
 
 FailureOr<KernelModel> coda_gpu::buildKernelModel(func::FuncOp func,

@@ -135,6 +135,10 @@ struct TileModel {
   unsigned innerM = 0;
   SmallVector<unsigned> outerN;
   unsigned innerN = 0;
+  /// Columns of a chunk of 64 that lie in one row of the inner n dim: all, or
+  /// the extent of a narrower one; the chunk then has 64 / runColumns
+  /// coordinates of the last outer n dim.
+  int64_t runColumns = 64;
   SmallVector<unsigned> uDims;
   Type factorType;
   std::vector<Phase> phases;

@@ -30,6 +30,30 @@ SmallVector<int64_t> KernelEmitter::boxOf(const OperandModel &operand,
   return box;
 }
 
+/// A box of 64 columns or a part of them besides `rows` along `dim`.
+SmallVector<int64_t> KernelEmitter::columnsBoxOf(const TileModel &tile,
+                                                 const OperandModel &operand,
+                                                 unsigned dim, int64_t rows,
+                                                 int64_t columns) {
+  SmallVector<int64_t> box = boxOf(operand, dim, rows, columns);
+  if (tile.runColumns < columns) {
+    box.back() = tile.runColumns;
+    box[operand.find(tile.outerN.back())] = columns / tile.runColumns;
+  }
+  return box;
+}
+
+/// Moves `coords` of a chunk's first column to its column `columns`.
+void KernelEmitter::skipColumns(const TileModel &tile, int64_t columns,
+                                SmallVectorImpl<Value> &coords) {
+  auto move = [&](unsigned d, int64_t by) {
+    coords[d] = add(coords[d], i32(by));
+  };
+  move(tile.innerN, columns % tile.runColumns);
+  if (columns >= tile.runColumns)
+    move(tile.outerN.back(), columns / tile.runColumns);
+}
+
 /// Coordinates in the order of the hardware: innermost first.
 SmallVector<Value> KernelEmitter::tensorCoords(const OperandModel &operand,
                                                ArrayRef<Value> coords) {
@@ -44,7 +68,7 @@ void KernelEmitter::load(const OperandModel &operand, ArrayRef<int64_t> box,
                          Value barrier, Value byteOffset) {
   Value map = tensorMap(operand, box);
   nvgpu::TmaAsyncLoadOp::create(
-      b, loc, view(byteOffset, box, operand.element), barriers, map,
+      b, loc, boxView(byteOffset, box, operand.element), barriers, map,
       tensorCoords(operand, coords), barrier,
       /*multicastMask=*/Value(), /*predicate=*/Value());
 }
@@ -110,9 +134,15 @@ void KernelEmitter::loadBlock(const TileModel &tile, const Phase &phase,
       for (unsigned d : tile.outerN)
         there[d] = chunkAt[d];
       there[tile.innerN] = chunkAt[tile.innerN];
-      SmallVector<int64_t> chunkBox =
-          phase.rhsKMajor ? boxOf(rhs, tile.innerN, kChunk, kBlockK)
-                          : boxOf(rhs, phase.k.back(), kBlockK, kChunk);
+      SmallVector<int64_t> chunkBox;
+      if (phase.rhsKMajor) {
+        chunkBox = boxOf(rhs, tile.innerN, tile.runColumns, kBlockK);
+        if (tile.runColumns < kChunk)
+          chunkBox[rhs.find(tile.outerN.back())] = kChunk / tile.runColumns;
+      } else {
+        chunkBox =
+            columnsBoxOf(tile, rhs, phase.k.back(), kBlockK, kChunk);
+      }
       load(rhs, chunkBox, there, full, toIndex(at.stage),
            add(base, i32(offset)));
       offset += kChunk * kBlockK * 2;
@@ -160,10 +190,10 @@ void KernelEmitter::loadBox(const TileModel &tile, int64_t box, int64_t rows,
     SmallVector<int64_t> u = tile.uCoords(input.uDims, box / parts);
     for (unsigned d : input.uDims)
       there[d] = i32(u[d]);
-    there[tile.innerN] =
-        add(chunkAt[tile.innerN], i32(box % parts * kChunk / parts));
-    return load(input, boxOf(input, tile.innerM, rows, kChunk / parts), there,
-                barriers, barrier, byteOffset);
+    skipColumns(tile, box % parts * kChunk / parts, there);
+    return load(input,
+                columnsBoxOf(tile, input, tile.innerM, rows, kChunk / parts),
+                there, barriers, barrier, byteOffset);
   }
 }
 
