@@ -337,11 +337,16 @@ void coda_gpu_tensor_map(const coda_gpu_kernel *kernel, void *map,
     return;
   if (empty)
     address = (void *)(uintptr_t)EMPTY_ADDRESS;
+  /* Swizzled over the bytes of a row of the box. */
+  int64_t row = box[rank - 1] * width;
+  int32_t swizzle = row == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
+                    : row == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+                    : row == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
+                                : CU_TENSOR_MAP_SWIZZLE_NONE;
   check(call.driver.TensorMapEncodeTiled(
             (CUtensorMap *)map, type, (uint32_t)rank, address, dims, bytes,
-            boxes, ones, CU_TENSOR_MAP_INTERLEAVE_NONE,
-            CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_256B,
-            CU_TENSOR_MAP_OOB_FILL_ZERO),
+            boxes, ones, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+            CU_TENSOR_MAP_L2_PROMOTION_256B, CU_TENSOR_MAP_OOB_FILL_ZERO),
         kernel->name);
 }
 

@@ -52,29 +52,31 @@ EpilogueEmitter::EpilogueEmitter(KernelEmitter &emitter, const TileModel &tile,
   quadRow = e.add(e.mul(e.warp, e.i32(16)), quad);
   quadColumn = e.mul(inQuad, e.i32(2));
 
-  // Where the lane's 16 bytes lie in a 64x64 box of 16-bit elements with the
-  // 128-byte swizzle, for each pair of 8-column blocks.
+  // Where the lane's 16 bytes lie in a 64x64 box of 16-bit elements, for each
+  // pair of 8-column blocks. A box of runs of columns is swizzled over the bytes
+  // of a run.
+  auto swizzle = [&](Value chunk, Value row, int64_t columns, int64_t bytes) {
+    int64_t run = std::min(tile.runColumns, columns) * bytes;
+    return e.mul(e.bitXor(chunk, e.remU(row, e.i32(run / 16))), e.i32(16));
+  };
   Value matrix = e.divU(e.lane, e.i32(8)), inMatrix = e.remU(e.lane, e.i32(8));
   Value boxRow =
       e.add(e.add(e.mul(e.warp, e.i32(16)),
                   e.mul(e.remU(matrix, e.i32(2)), e.i32(8))),
             inMatrix);
   for (int64_t p = 0; p < kPiecesPerChunk; ++p)
-    swizzled[p] =
-        e.add(e.mul(boxRow, e.i32(128)),
-              e.mul(e.bitXor(e.add(e.divU(matrix, e.i32(2)), e.i32(2 * p)),
-                             inMatrix),
-                    e.i32(16)));
+    swizzled[p] = e.add(e.mul(boxRow, e.i32(128)),
+                        swizzle(e.add(e.divU(matrix, e.i32(2)), e.i32(2 * p)),
+                                inMatrix, /*columns=*/64, /*bytes=*/2));
   // Where the thread's 8 bytes lie in a 64x32 box of 32-bit elements, for an
   // even or odd piece and each 8-column block.
   for (int64_t half = 0; half < 2; ++half)
     for (int64_t pair = 0; pair < 2; ++pair)
       swizzled32[half][pair] = e.add(
           e.add(e.mul(quadRow, e.i32(128)),
-                e.mul(e.bitXor(e.add(e.divU(inQuad, e.i32(2)),
-                                     e.i32(4 * half + 2 * pair)),
-                               quad),
-                      e.i32(16))),
+                swizzle(e.add(e.divU(inQuad, e.i32(2)),
+                              e.i32(4 * half + 2 * pair)),
+                        quad, /*columns=*/32, /*bytes=*/4)),
           e.mul(e.remU(inQuad, e.i32(2)), e.i32(8)));
   stagedBoxes = getStagedBoxes(tile, e.schedule);
   // In region order: users follow what they use.

@@ -120,8 +120,8 @@ Value KernelEmitter::addParam(KernelParam param, Type type) {
   return value;
 }
 
-/// nvgpu wants rows of 128 bytes; those of a box that has several shorter ones
-/// follow each other, which is the same.
+/// nvgpu wants rows of 128 bytes; shorter ones follow each other, as they are
+/// swizzled over their own bytes only.
 static SmallVector<int64_t> nominalBox(ArrayRef<int64_t> box, Type element) {
   SmallVector<int64_t> nominal(box);
   int64_t row = 1024 / element.getIntOrFloatBitWidth();

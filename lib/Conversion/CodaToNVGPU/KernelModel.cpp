@@ -378,6 +378,9 @@ LogicalResult ModelBuilder::makePhases() {
       if (lhs.dims.back() != lhsInner || rhs.dims.back() != rhsInner)
         return fail("a factor is not contiguous along its innermost m, n or k "
                     "dim");
+      if (!rhsKMajor && model.runColumns < kChunk)
+        return fail("a right factor is contiguous along n, in runs of less than "
+                    "64 columns");
       if (a && (k != phase.k || rhsKMajor != phase.rhsKMajor))
         return fail("accumulators are contracted over different dims or "
                     "layouts");

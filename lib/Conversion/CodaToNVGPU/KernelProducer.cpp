@@ -140,8 +140,7 @@ void KernelEmitter::loadBlock(const TileModel &tile, const Phase &phase,
         if (tile.runColumns < kChunk)
           chunkBox[rhs.find(tile.outerN.back())] = kChunk / tile.runColumns;
       } else {
-        chunkBox =
-            columnsBoxOf(tile, rhs, phase.k.back(), kBlockK, kChunk);
+        chunkBox = boxOf(rhs, phase.k.back(), kBlockK, kChunk);
       }
       load(rhs, chunkBox, there, full, toIndex(at.stage),
            add(base, i32(offset)));

@@ -48,6 +48,8 @@ SHAPES = [
     ("no_k", range(4), dict(m0=2, m1=128, n0=2, n1=128, k=0), ""),
     ("no_rows", range(4), dict(m0=0, m1=128, n0=2, n1=128, k=64), ""),
     ("no_columns", range(4), dict(m0=2, m1=128, n0=0, n1=128, k=64), ""),
+    ("narrow", range(6), dict(m0=2, m1=128, n0=8, n1=32, k=64), ""),
+    ("narrow_ragged", range(4), dict(m0=3, m1=37, n0=12, n1=16, k=72), ""),
     ("dynamic_m", range(8), dict(m0=3, m1=128, n0=2, n1=128, k=64), "m"),
     ("dynamic_ragged_m", range(4), dict(m0=5, m1=37, n0=2, n1=128, k=64), "m"),
     ("dynamic_no_rows", range(4), dict(m0=0, m1=128, n0=2, n1=128, k=64), "m"),

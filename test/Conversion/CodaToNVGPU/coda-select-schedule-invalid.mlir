@@ -1,0 +1,43 @@
+// RUN: coda-opt %s --coda-select-schedule --split-input-file --verify-diagnostics
+
+// Runs of columns that no chunk is made of.
+
+// expected-error @+1 {{no schedule for this kernel on sm_90a: the inner of several n dims is no multiple of 64, and none of 8, 16 and 32}}
+func.func private @runs(%a: memref<256x192xbf16>, %w: memref<8x2x24x192xbf16>, %o: memref<8x256x2x24xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n0, u, n1, k] : memref<256x192xbf16>, memref<8x2x24x192xbf16>)
+      outs(%o[n0, m, u, n1] : memref<8x256x2x24xbf16>) {
+  ^bb0(%x: f32, %y: f32):
+    %pn = arith.truncf %x : f32 to bf16
+    %qn = arith.truncf %y : f32 to bf16
+    coda.yield %pn, %qn : bf16, bf16
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{no schedule for this kernel on sm_90a: the inner two of several n dims are no multiple of 64 columns}}
+func.func private @one_head(%a: memref<256x192xbf16>, %w: memref<1x2x32x192xbf16>, %o: memref<1x256x2x32xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n0, u, n1, k] : memref<256x192xbf16>, memref<1x2x32x192xbf16>)
+      outs(%o[n0, m, u, n1] : memref<1x256x2x32xbf16>) {
+  ^bb0(%x: f32, %y: f32):
+    %pn = arith.truncf %x : f32 to bf16
+    %qn = arith.truncf %y : f32 to bf16
+    coda.yield %pn, %qn : bf16, bf16
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{no schedule for this kernel on sm_90a: a right factor is contiguous along n, in runs of less than 64 columns}}
+func.func private @n_major(%a: memref<256x192xbf16>, %w: memref<192x8x2x32xbf16>, %o: memref<8x256x2x32xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[k, n0, u, n1] : memref<256x192xbf16>, memref<192x8x2x32xbf16>)
+      outs(%o[n0, m, u, n1] : memref<8x256x2x32xbf16>) {
+  ^bb0(%x: f32, %y: f32):
+    %pn = arith.truncf %x : f32 to bf16
+    %qn = arith.truncf %y : f32 to bf16
+    coda.yield %pn, %qn : bf16, bf16
+  }
+  return
+}

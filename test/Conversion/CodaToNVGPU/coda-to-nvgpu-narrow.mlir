@@ -1,0 +1,40 @@
+// RUN: coda-opt %s --coda-to-nvgpu --canonicalize --cse | FileCheck %s
+
+// Halves of 16 columns of each head: a chunk of 64 columns has four heads. They
+// are one box of the weight, and of what is stored, where the heads come right
+// before the columns whatever the order in memory is; 32 columns further are two
+// heads further. Boxes are swizzled over the 32 bytes of a run.
+
+// CHECK: gpu.func @heads
+// CHECK: nvgpu.tma.async.load %{{.+}}[%{{.+}}, %{{.+}}, %{{.+}}, %c0], {{.*}} : <tensor = memref<1x4x16x64xbf16,
+// CHECK: nvgpu.tma.async.load %{{.+}}[%{{.+}}, %{{.+}}, %{{.+}}, %c1], {{.*}} : <tensor = memref<1x4x16x64xbf16,
+// The swizzle: two pieces of 16 bytes change places.
+// CHECK: %[[LANE:.+]] = arith.remui %{{.+}}, %c32_i32 : i32
+// CHECK: %[[ROW:.+]] = arith.remui %[[LANE]], %c8_i32 : i32
+// CHECK: arith.remui %[[ROW]], %c2_i32 : i32
+// CHECK: %[[INNER:.+]] = arith.remui %[[COLUMN:.+]], %c16_i32 : i32
+// CHECK: %[[HEAD:.+]] = arith.divui %[[COLUMN]], %c16_i32 : i32
+// The column's value is that of the run, the same for all four heads.
+// CHECK: nvvm.stmatrix
+// CHECK: %[[INNERI:.+]] = arith.index_cast %[[INNER]] : i32 to index
+// CHECK: %[[HEADI:.+]] = arith.index_cast %[[HEAD]] : i32 to index
+// CHECK: %[[ROWI:.+]] = arith.index_cast
+// CHECK: nvgpu.tma.async.store %{{.+}} to %[[O:.+]][%[[INNERI]], %[[HEADI]], %c0, %[[ROWI]]] : memref<64x1x1x64xbf16,
+// CHECK: nvgpu.tma.async.store %{{.+}} to %[[O]][%[[INNERI]], %[[HEADI]], %c1, %[[ROWI]]] : memref<64x1x1x64xbf16,
+// CHECK: nvgpu.tma.async.store %{{.+}} to %[[F:.+]][%[[INNERI]], %[[HEADI]], %c0, %[[ROWI]]] : memref<64x1x1x32xf32,
+// CHECK: %[[NEXT:.+]] = arith.addi %[[HEAD]], %c2_i32 : i32
+// CHECK: %[[NEXTI:.+]] = arith.index_cast %[[NEXT]] : i32 to index
+// CHECK: nvgpu.tma.async.store %{{.+}} to %[[F]][%[[INNERI]], %[[NEXTI]], %c0, %[[ROWI]]] : memref<64x1x1x32xf32,
+func.func private @heads(%a: memref<256x192xbf16>, %w: memref<8x2x16x192xbf16>, %c: memref<256x16xf32>, %o: memref<8x256x2x16xbf16>, %f: memref<256x8x2x16xf32>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64], stages = 3, staging = 6, prefetch = 0, raster = 8>} {
+  coda.gemm acc(%a[m, k] * %w[n0, u, n1, k] : memref<256x192xbf16>, memref<8x2x16x192xbf16>)
+      ins(%c[m, n1] : memref<256x16xf32>)
+      outs(%o[n0, m, u, n1], %f[m, n0, u, n1] : memref<8x256x2x16xbf16>, memref<256x8x2x16xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %p = arith.mulf %x, %s : f32
+    %q = arith.mulf %y, %s : f32
+    %pn = arith.truncf %p : f32 to bf16
+    %qn = arith.truncf %q : f32 to bf16
+    coda.yield %pn, %qn, %p, %q : bf16, bf16, f32, f32
+  }
+  return
+}
