@@ -10,6 +10,7 @@
 #include "KernelModel.h"
 
 #include "coda/Dialect/Coda/Transforms/Passes.h"
+#include "coda/Dialect/Coda/Transforms/SeparateProducts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -199,18 +200,19 @@ struct GPUDecomposeUnscheduled
     func->removeAttr("no_inline");
     auto bundle = dyn_cast<BundleOp>(op);
     if (!bundle)
-      return remark(op, reason);
+      return decompose(func, op, reason, symbols);
     SmallVector<Operation *> members;
     for (Operation &member : bundle.getBody().front().without_terminator())
       members.push_back(&member);
     SmallVector<Operation *> scheduled;
+    SmallVector<std::pair<Operation *, std::string>> others;
     for (Operation *member : members) {
       std::string own;
       SmallVector<Requirement> unused;
       if (hasSchedule(member, own, unused))
         scheduled.push_back(member);
       else
-        remark(member, own);
+        others.push_back({member, own});
     }
     if (scheduled.size() == members.size())
       bundle.emitRemark("[coda-gpu-decompose-unscheduled] not one launch: "
@@ -225,6 +227,47 @@ struct GPUDecomposeUnscheduled
     rewriter.replaceOp(bundle, results);
     for (Operation *member : scheduled)
       outline(func, member, symbols);
+    for (auto &[member, own] : others)
+      decompose(func, member, own, symbols);
+  }
+
+  /// `op`, in `func`, is no kernel: where its accumulators alone are, they become
+  /// kernels, and what its region does is left as a map.
+  void decompose(func::FuncOp func, Operation *op, StringRef reason,
+                 SymbolTable &symbols) {
+    auto tile = cast<TileOpInterface>(op);
+    OpBuilder builder(op);
+    Operation *before = op->getPrevNode();
+    SmallVector<PlainGemm> gemms;
+    bool areKernels = tile.getNumProducts() != 0;
+    unsigned product = 0;
+    for (int32_t size : tile.getAccSizes()) {
+      auto take = [&](ValueRange factors) {
+        return llvm::to_vector(factors.slice(product, size));
+      };
+      gemms.push_back(createPlainGemm(builder, tile, product,
+                                      take(tile.getLhs()),
+                                      take(tile.getRhs())));
+      product += size;
+      std::string unused;
+      SmallVector<Requirement> requirements;
+      areKernels &= hasSchedule(gemms.back().op, unused, requirements);
+    }
+    remark(op, reason, areKernels);
+    if (!areKernels) {
+      while (op->getPrevNode() != before)
+        op->getPrevNode()->erase();
+      return;
+    }
+    TileOpInterface map = createEpilogueMap(builder, tile, gemms);
+    op->replaceAllUsesWith(map->getResults());
+    op->erase();
+    for (const PlainGemm &gemm : gemms)
+      outline(func, gemm.op, symbols);
+    std::string unused;
+    SmallVector<Requirement> requirements;
+    if (hasSchedule(map, unused, requirements))
+      outline(func, map, symbols);
   }
 
   /// Makes callers of the kernel `func`, which holds `op`, call a function that
@@ -285,10 +328,11 @@ struct GPUDecomposeUnscheduled
     scf::YieldOp::create(b, loc, results);
   }
 
-  void remark(Operation *op, StringRef reason) {
+  void remark(Operation *op, StringRef reason, bool areKernels) {
     op->emitRemark("[coda-gpu-decompose-unscheduled] not one kernel: "
                    "unfused-on-device: no schedule on sm_90a: ")
-        << reason;
+        << reason
+        << (areKernels ? "; its products are kernels of their own" : "");
     ++numDecomposed;
   }
 

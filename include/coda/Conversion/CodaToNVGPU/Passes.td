@@ -166,9 +166,11 @@ def GPUDecomposeUnscheduled
     1. a kernel with a schedule stays;
     2. of a bundle without one, each member with a schedule of its own becomes a
        kernel, and the others are decomposed;
-    3. any other kernel is decomposed (`coda-decompose`), and its function
-       becomes an ordinary private function, which is inlined.
-    4. a kernel that needs what only the call shows, dynamic strides of whole 16
+    3. of a gemm without one, each accumulator alone, if a schedule fits, becomes
+       a kernel that stores it; a map does what the region does;
+    4. any other kernel is decomposed (`coda-decompose`), and its function
+       becomes an ordinary private function, which is inlined;
+    5. a kernel that needs what only the call shows, dynamic strides of whole 16
        bytes or a k that is not empty, becomes a branch: the kernel, or the
        decomposed op.
     Each op that is decomposed has a remark `unfused-on-device` with the reason.

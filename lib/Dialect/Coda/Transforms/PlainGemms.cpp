@@ -12,12 +12,12 @@
 
 #include "coda/Dialect/Coda/IR/CodaOps.h"
 #include "coda/Dialect/Coda/Transforms/Passes.h"
+#include "coda/Dialect/Coda/Transforms/SeparateProducts.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
-#include "mlir/IR/TypeUtilities.h"
 
 namespace mlir::coda {
 #define GEN_PASS_DEF_PLAINGEMMSPASS
@@ -67,75 +67,6 @@ SmallVector<Accumulator> collect(func::FuncOp function,
   return accumulators;
 }
 
-/// A gemm of this accumulator alone that stores it as it is. Unrolled dims are
-/// columns like others, and the result's dims are in the order of the factors'.
-Value createPlainGemm(OpBuilder &b, const Accumulator &acc,
-                      const IRMapping &factors) {
-  TileOpInterface op = acc.op;
-  Location loc = op->getLoc();
-  TileOpSpec spec;
-  spec.accSizes = {int32_t(acc.numProducts)};
-  // The dims by kind, u among n, each in the order of the first factor's map.
-  SmallVector<unsigned> byKind[6];
-  auto take = [&](AffineMap map) {
-    for (AffineExpr e : map.getResults()) {
-      unsigned d = cast<AffineDimExpr>(e).getPosition();
-      DimKind kind = op.getDimKind(d);
-      if (kind == DimKind::u)
-        kind = DimKind::n;
-      SmallVector<unsigned> &dims = byKind[unsigned(kind)];
-      if (!llvm::is_contained(dims, d))
-        dims.push_back(d);
-    }
-  };
-  for (unsigned p = acc.firstProduct; p < acc.firstProduct + acc.numProducts;
-       ++p) {
-    take(op.getLhsMap(p));
-    take(op.getRhsMap(p));
-  }
-  SmallVector<AffineExpr> newDims(op.getNumDomainDims(),
-                                  b.getAffineConstantExpr(0));
-  unsigned next = 0, numStored = 0;
-  for (unsigned kind = 0; kind < 6; ++kind) {
-    spec.dims[kind] = byKind[kind].size();
-    for (unsigned d : byKind[kind])
-      newDims[d] = b.getAffineDimExpr(next++);
-    if (kind == unsigned(DimKind::n))
-      numStored = next;
-  }
-  auto remap = [&](AffineMap map) {
-    return map.replaceDimsAndSymbols(newDims, {}, next, 0);
-  };
-  for (unsigned p = 0; p < acc.numProducts; ++p) {
-    spec.lhs.push_back(factors.lookup(acc.lhs[p]));
-    spec.maps.push_back(remap(op.getLhsMap(acc.firstProduct + p)));
-  }
-  for (unsigned p = 0; p < acc.numProducts; ++p) {
-    spec.rhs.push_back(factors.lookup(acc.rhs[p]));
-    spec.maps.push_back(remap(op.getRhsMap(acc.firstProduct + p)));
-  }
-  SmallVector<OpFoldResult> sizes;
-  for (unsigned d = 0; d < numStored; ++d)
-    for (auto [factor, map] :
-         llvm::zip(llvm::concat<Value>(spec.lhs, spec.rhs), spec.maps))
-      if (std::optional<unsigned> r =
-              map.getResultPosition(b.getAffineDimExpr(d))) {
-        sizes.push_back(tensor::getMixedSize(b, loc, factor, *r));
-        break;
-      }
-  Type type = getAccumulatorType(getElementTypeOrSelf(spec.lhs.front()));
-  spec.outputs = {tensor::EmptyOp::create(b, loc, sizes, type)};
-  spec.maps.push_back(AffineMap::getMultiDimIdentityMap(next, b.getContext())
-                          .getMajorSubMap(numStored));
-  spec.combiners = {b.getUnitAttr()};
-  spec.fresh = {false};
-  TileOpInterface gemm = createTileOp(b, loc, spec);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToEnd(&gemm.getBody().front());
-  YieldOp::create(b, loc, ValueRange(gemm.getAccArguments(0)));
-  return gemm->getResult(0);
-}
-
 class PlainGemmsPass : public coda::impl::PlainGemmsPassBase<PlainGemmsPass> {
 public:
   using PlainGemmsPassBase::PlainGemmsPassBase;
@@ -173,9 +104,15 @@ private:
     IRMapping mapping;
     mapping.map(factors.getArrayRef(), body->getArguments());
     b.setInsertionPointToEnd(body);
+    auto mapped = [&](ArrayRef<Value> values) {
+      return llvm::map_to_vector(
+          values, [&](Value value) { return mapping.lookup(value); });
+    };
     SmallVector<Value> results;
     for (const Accumulator &acc : accumulators)
-      results.push_back(createPlainGemm(b, acc, mapping));
+      results.push_back(createPlainGemm(b, acc.op, acc.firstProduct,
+                                        mapped(acc.lhs), mapped(acc.rhs))
+                            .op->getResult(0));
     func::ReturnOp::create(b, loc, results);
     gemms.setFunctionType(
         b.getFunctionType(types, ValueRange(results).getTypes()));
