@@ -51,9 +51,12 @@ PtxasReport coda_gpu::parsePtxasLog(StringRef log) {
     slot = std::max(slot, value);
   };
   StringRef kernel;
-  auto change = [&](StringRef name) {
-    if (!name.empty() && !llvm::is_contained(report.changed, name))
-      report.changed.push_back(name.str());
+  auto change = [&](StringRef name, unsigned bytes) {
+    for (auto &[known, spilled] : report.changed)
+      if (name == known)
+        return (void)(spilled += bytes);
+    if (!name.empty())
+      report.changed.emplace_back(name.str(), bytes);
   };
   for (StringRef line : lines) {
     if (line.contains("Compiling entry function") ||
@@ -66,12 +69,12 @@ PtxasReport coda_gpu::parsePtxasLog(StringRef log) {
     size_t used = line.find("Used ");
     if (used != StringRef::npos)
       raise(report.registers, numberBefore(line, "registers"));
-    if (numberBefore(line, "bytes spill stores") ||
-        numberBefore(line, "bytes spill loads"))
-      change(kernel);
+    if (unsigned bytes = numberBefore(line, "bytes spill stores") +
+                         numberBefore(line, "bytes spill loads"))
+      change(kernel, bytes);
     if (line.contains("wgmma") && line.contains("serializ")) {
       report.serialized = true;
-      change(nameIn(line));
+      change(nameIn(line), 0);
     }
   }
   return report;

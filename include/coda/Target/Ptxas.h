@@ -12,6 +12,7 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mlir::coda_gpu {
@@ -25,8 +26,9 @@ struct PtxasReport {
   unsigned sharedBytes = 0;
   /// WGMMA instructions were serialised (ptxas warning C7510 and its like).
   bool serialized = false;
-  /// Kernels that spill, or whose WGMMA instructions were serialised.
-  std::vector<std::string> changed;
+  /// Kernels that spill, or whose WGMMA instructions were serialised, with the
+  /// bytes of their spills.
+  std::vector<std::pair<std::string, unsigned>> changed;
   std::string log;
 
   bool isClean() const {

@@ -35,22 +35,33 @@ static SmallVector<ScheduleAttr> getAlternatives(const KernelModel &kernel) {
   return found;
 }
 
-/// Gives `func` its next schedule, after the last the first again, for good.
-static bool advance(func::FuncOp func) {
+/// The schedule that spilled the fewest bytes so far, and the bytes.
+static constexpr StringLiteral kBestAttrName = "coda.best_schedule";
+static constexpr StringLiteral kBestBytesAttrName = "coda.best_schedule_spills";
+
+/// Gives `func`, which spills `bytes`, its next schedule; after the last the best
+/// one again, for good.
+static bool advance(func::FuncOp func, IntegerAttr bytes) {
   auto current = func->getAttrOfType<ScheduleAttr>(kScheduleAttrName);
   std::string reason;
   FailureOr<KernelModel> kernel = buildKernelModel(func, reason);
-  if (!current || failed(kernel) || func->hasAttr(kKeepScheduleAttrName))
+  if (failed(kernel) || func->hasAttr(kKeepScheduleAttrName))
     return false;
   SmallVector<ScheduleAttr> alternatives = getAlternatives(*kernel);
   auto at = llvm::find(alternatives, current);
   if (at == alternatives.end())
     return false;
-  ScheduleAttr next;
-  if (std::next(at) != alternatives.end()) {
-    next = *std::next(at);
-  } else {
-    next = alternatives.front();
+  auto best = func->getAttrOfType<IntegerAttr>(kBestBytesAttrName);
+  if (!best || bytes.getInt() < best.getInt()) {
+    func->setAttr(kBestAttrName, current);
+    func->setAttr(kBestBytesAttrName, bytes);
+  }
+  bool isLast = std::next(at) == alternatives.end();
+  ScheduleAttr next = isLast ? func->getAttrOfType<ScheduleAttr>(kBestAttrName)
+                             : *std::next(at);
+  if (isLast) {
+    func->removeAttr(kBestAttrName);
+    func->removeAttr(kBestBytesAttrName);
     func->setAttr(kKeepScheduleAttrName, UnitAttr::get(func.getContext()));
   }
   if (next == current)
@@ -67,10 +78,10 @@ bool coda_gpu::advanceSchedules(ModuleOp module, ArrayAttr kernels) {
     auto schedule = func->getAttrOfType<ScheduleAttr>(kScheduleAttrName);
     if (!schedule)
       continue;
-    auto name =
-        StringAttr::get(module.getContext(), getKernelName(func, schedule));
-    if (llvm::is_contained(kernels, name))
-      changed |= advance(func);
+    std::string name = getKernelName(func, schedule);
+    for (auto kernel : kernels.getAsRange<DictionaryAttr>())
+      if (kernel.getAs<StringAttr>("kernel").getValue() == name)
+        changed |= advance(func, kernel.getAs<IntegerAttr>("spills"));
   }
   return changed;
 }

@@ -66,10 +66,13 @@ struct GPUAssemble : public coda_gpu::impl::GPUAssembleBase<GPUAssemble> {
           diag << "WGMMA instructions were serialised; ";
         diag << report.spillStoreBytes << " bytes of spill stores, "
              << report.spillLoadBytes << " of spill loads in "
-             << llvm::join(report.changed, ", ");
+             << llvm::join(llvm::make_first_range(report.changed), ", ");
       }
-      for (StringRef name : report.changed)
-        changed.push_back(StringAttr::get(&getContext(), name));
+      Builder builder(&getContext());
+      for (const auto &[name, bytes] : report.changed)
+        changed.push_back(builder.getDictionaryAttr(
+            {builder.getNamedAttr("kernel", builder.getStringAttr(name)),
+             builder.getNamedAttr("spills", builder.getI64IntegerAttr(bytes))}));
       objects.push_back(
           keepPtx ? object
                   : gpu::ObjectAttr::get(

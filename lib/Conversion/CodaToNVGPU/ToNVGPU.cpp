@@ -92,7 +92,10 @@ struct ToNVGPU : public coda_gpu::impl::ToNVGPUBase<ToNVGPU> {
     op->erase();
     func->removeAttr(kKernelAttrName);
     func->removeAttr(kScheduleAttrName);
-    func->removeAttr(kKeepScheduleAttrName);
+    // Nothing reads what else is said about the schedule from here on.
+    for (NamedAttribute attr : llvm::to_vector(func->getDiscardableAttrs()))
+      if (attr.getName().getValue().starts_with("coda."))
+        func->removeAttr(attr.getName());
     return success();
   }
 };

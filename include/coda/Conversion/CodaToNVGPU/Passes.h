@@ -68,7 +68,7 @@ constexpr StringLiteral kScheduleAttrName = "coda.schedule";
 /// Unit attribute of a kernel function whose schedule was measured, or is the
 /// best of several that spill: no other is tried.
 constexpr StringLiteral kKeepScheduleAttrName = "coda.keep_schedule";
-/// Of a gpu.binary: names of the kernels that the assembler made slower.
+/// Of a gpu.binary: {kernel, spills} of those that the assembler made slower.
 constexpr StringLiteral kChangedKernelsAttrName = "coda.changed_kernels";
 /// The gpu.module of all kernels.
 constexpr StringLiteral kKernelsName = "coda_kernels";
@@ -85,9 +85,9 @@ constexpr StringLiteral kLoaderName = "coda_gpu_load";
 /// none is an error.
 LogicalResult writeSchedules(ModuleOp module, llvm::raw_ostream &stream);
 
-/// Gives each kernel function of `module` that is named in `kernels`, as its
-/// kernel is called on the device, the next schedule that fits. False if there
-/// is none for any of them.
+/// Gives each kernel function of `module` that is in `kernels`, the attribute
+/// above, the next schedule that fits, after the last the one that spills the
+/// fewest bytes. False if there is none for any of them.
 bool advanceSchedules(ModuleOp module, ArrayAttr kernels);
 
 /// Math on f32 scalars and vectors to approximate NVPTX intrinsics.
