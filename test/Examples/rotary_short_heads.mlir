@@ -6,15 +6,15 @@
 // RUN: %if gpu %{ coda-run %s --seed=1 --against-reference --device=cuda %}
 
 func.func @main(%h: tensor<2x64x128xbf16>,
-                %w: tensor<8x2x16x128xbf16>,
-                %bias: tensor<8x2x16xbf16>,
+                %w: tensor<6x2x16x128xbf16>,
+                %bias: tensor<6x2x16xbf16>,
                 %cos: tensor<64x16xf32>,
-                %sin: tensor<64x16xf32>) -> tensor<2x8x64x2x16xbf16> {
-  %q0 = tensor.empty() : tensor<2x8x64x2x16xbf16>
+                %sin: tensor<64x16xf32>) -> tensor<2x6x64x2x16xbf16> {
+  %q0 = tensor.empty() : tensor<2x6x64x2x16xbf16>
   %q = coda.gemm
-    acc(%h[m0, m1, k] * %w[n0, u, n1, k] : tensor<2x64x128xbf16>, tensor<8x2x16x128xbf16>)
-    ins(%bias[n0, u, n1], %cos[m1, n1], %sin[m1, n1] : tensor<8x2x16xbf16>, tensor<64x16xf32>, tensor<64x16xf32>)
-    outs(%q0[m0, n0, m1, u, n1] : tensor<2x8x64x2x16xbf16>) {
+    acc(%h[m0, m1, k] * %w[n0, u, n1, k] : tensor<2x64x128xbf16>, tensor<6x2x16x128xbf16>)
+    ins(%bias[n0, u, n1], %cos[m1, n1], %sin[m1, n1] : tensor<6x2x16xbf16>, tensor<64x16xf32>, tensor<64x16xf32>)
+    outs(%q0[m0, n0, m1, u, n1] : tensor<2x6x64x2x16xbf16>) {
   ^bb0(%lo: f32, %hi: f32, %blo: bf16, %bhi: bf16, %c: f32, %s: f32):
     %blof = arith.extf %blo : bf16 to f32
     %bhif = arith.extf %bhi : bf16 to f32
@@ -30,5 +30,5 @@ func.func @main(%h: tensor<2x64x128xbf16>,
     %sb = arith.truncf %second : f32 to bf16
     coda.yield %fb, %sb : bf16, bf16
   }
-  return %q : tensor<2x8x64x2x16xbf16>
+  return %q : tensor<2x6x64x2x16xbf16>
 }

@@ -163,10 +163,14 @@ int64_t EpilogueEmitter::blockColumn() const {
 }
 
 /// The coordinate of the block along an outer n dim; `coords` is the chunk's.
+/// To load from, it is at most the last.
 Value EpilogueEmitter::outerCoord(ArrayRef<Value> coords, unsigned dim) {
   if (tile.runColumns == kChunk || dim != tile.outerN.back())
     return coords[dim];
-  return e.add(coords[dim], e.i32(blockColumn() / tile.runColumns));
+  Value coord = e.add(coords[dim], e.i32(blockColumn() / tile.runColumns));
+  if (masksColumns && coords.data() == loadAtCoords.data())
+    coord = e.minU(coord, e.sub(e.extent(tile, dim), e.i32(1)));
+  return coord;
 }
 
 /// The inner n coordinate of the thread's first column of the block.
@@ -603,7 +607,9 @@ void EpilogueEmitter::enterChunk() {
   Value column = e.add(at.column, e.i32(chunk * kChunk));
   chunkAt = e.chunkCoords(tile, at, column);
   loadAtCoords = chunkAt;
-  if (masksColumns && !tile.outerN.empty())
+  // A single outer dim of narrow rows is clamped block by block.
+  if (masksColumns && !tile.outerN.empty() &&
+      (tile.runColumns == kChunk || tile.outerN.size() > 1))
     loadAtCoords = e.chunkCoords(
         tile, at, e.minU(column, e.sub(e.numColumns(tile), e.i32(kChunk))));
 }

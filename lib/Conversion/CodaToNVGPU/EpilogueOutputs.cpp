@@ -37,8 +37,12 @@ Value EpilogueEmitter::rowMask() {
 Value EpilogueEmitter::columnMask() {
   SmallVector<Value> elements;
   if (!tile.outerN.empty()) {
+    // Narrow rows may end within the chunk, but not within a block.
+    int64_t first = chunk * kChunk;
+    if (tile.runColumns < kChunk)
+      first += blockColumn();
     Value inside =
-        e.lessU(e.add(at.column, e.i32(chunk * kChunk)), e.numColumns(tile));
+        e.lessU(e.add(at.column, e.i32(first)), e.numColumns(tile));
     elements.assign(2, inside);
   } else {
     Value limit = e.extent(tile, tile.innerN);

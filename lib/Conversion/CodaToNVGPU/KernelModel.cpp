@@ -259,8 +259,10 @@ LogicalResult ModelBuilder::setRunColumns() {
   if (ShapedType::isDynamic(inner) || inner < kMinRun || kChunk % inner != 0)
     return fail("the inner of several n dims is no multiple of 64, and none of "
                 "8, 16 and 32");
+  // The last chunk of all may have fewer rows.
   int64_t outer = model.dims[model.outerN.back()].extent;
-  if (ShapedType::isDynamic(outer) || outer * inner % kChunk != 0)
+  if (model.outerN.size() > 1 &&
+      (ShapedType::isDynamic(outer) || outer * inner % kChunk != 0))
     return fail("the inner two of several n dims are no multiple of 64 columns");
   model.runColumns = inner;
   return success();

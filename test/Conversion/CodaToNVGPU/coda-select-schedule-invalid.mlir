@@ -17,13 +17,12 @@ func.func private @runs(%a: memref<256x192xbf16>, %w: memref<8x2x24x192xbf16>, %
 // -----
 
 // expected-error @+1 {{no schedule for this kernel on sm_90a: the inner two of several n dims are no multiple of 64 columns}}
-func.func private @one_head(%a: memref<256x192xbf16>, %w: memref<1x2x32x192xbf16>, %o: memref<1x256x2x32xbf16>) attributes {coda.kernel} {
-  coda.gemm acc(%a[m, k] * %w[n0, u, n1, k] : memref<256x192xbf16>, memref<1x2x32x192xbf16>)
-      outs(%o[n0, m, u, n1] : memref<1x256x2x32xbf16>) {
-  ^bb0(%x: f32, %y: f32):
-    %pn = arith.truncf %x : f32 to bf16
-    %qn = arith.truncf %y : f32 to bf16
-    coda.yield %pn, %qn : bf16, bf16
+func.func private @one_head(%a: memref<256x192xbf16>, %w: memref<4x1x32x192xbf16>, %o: memref<1x4x256x32xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n0, n1, n2, k] : memref<256x192xbf16>, memref<4x1x32x192xbf16>)
+      outs(%o[n1, n0, m, n2] : memref<1x4x256x32xbf16>) {
+  ^bb0(%x: f32):
+    %xb = arith.truncf %x : f32 to bf16
+    coda.yield %xb : bf16
   }
   return
 }
