@@ -435,7 +435,8 @@ Value EpilogueEmitter::loadedPointer(int64_t box, unsigned lane) {
   return e.offsetPointer(pointers[lane], there.offset);
 }
 
-/// One block of a loaded tile; a piece of 16-bit elements is read at once.
+/// One block of a loaded tile; a piece of 16-bit elements is read at once, and
+/// the next one with it, so that nothing waits for it.
 Value EpilogueEmitter::loadPrefetched(unsigned number, int64_t point) {
   auto widthOf = [&](unsigned input) -> int64_t {
     return tile.inputs[input].element.getIntOrFloatBitWidth() / 16;
@@ -460,22 +461,24 @@ Value EpilogueEmitter::loadPrefetched(unsigned number, int64_t point) {
     }
     return pack(elements, element, Full);
   }
-  SmallVector<Value> &words = prefetchedWords[box];
-  if (words.empty()) {
-    Value pointer = loadedPointer(box, piece);
+  for (int64_t p = piece; p < std::min(piece + 2, kPiecesPerChunk); ++p) {
+    SmallVector<Value> &words = prefetchedWords[box * kPiecesPerChunk + p];
+    if (!words.empty())
+      continue;
     Type i32 = b.getI32Type();
     Type four = LLVM::LLVMStructType::getLiteral(b.getContext(),
                                                  {i32, i32, i32, i32});
     auto shape = NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8);
     Value matrices = NVVM::LdMatrixOp::create(
-        b, loc, four, pointer, 4, NVVM::MMALayout::row, shape,
+        b, loc, four, loadedPointer(box, p), 4, NVVM::MMALayout::row, shape,
         NVVM::LdStMatrixEltType::B16);
     for (int64_t i = 0; i < 4; ++i)
       words.push_back(LLVM::ExtractValueOp::create(b, loc, matrices, i));
   }
   Value packed = vector::FromElementsOp::create(
       b, loc, VectorType::get({2}, b.getI32Type()),
-      ArrayRef(words).slice(2 * block, 2));
+      ArrayRef(prefetchedWords[box * kPiecesPerChunk + piece])
+          .slice(2 * block, 2));
   return vector::BitCastOp::create(b, loc, VectorType::get({4}, element),
                                    packed);
 }
@@ -567,8 +570,8 @@ EpilogueEmitter::Placed EpilogueEmitter::evaluateOp(Operation *op) {
 void EpilogueEmitter::evaluateBlock() {
   // What is stored in place is written where a loaded box was read. 32-bit
   // elements are read and written by the same thread, so its reads of the block
-  // come first. Pieces of 16-bit ones are read by ldmatrix, all with the first
-  // block, and written by stmatrix with the second, at the same addresses of the
+  // come first. Pieces of 16-bit ones are read by ldmatrix, with the first block
+  // at the latest, and written by stmatrix with the second, at the same addresses of the
   // same lanes; but what a lane addresses other lanes get, so the warp joins in
   // between. Other warps have other rows.
   bool joins = false;
@@ -616,8 +619,8 @@ void EpilogueEmitter::enterChunk() {
 
 /// Runs `body` for each block of the chunk.
 void EpilogueEmitter::walkChunk(llvm::function_ref<void()> body) {
+  prefetchedWords.clear();
   for (piece = 0; piece < kPiecesPerChunk; ++piece) {
-    prefetchedWords.clear();
     for (block = 0; block < 2; ++block) {
       blockValues.clear();
       body();

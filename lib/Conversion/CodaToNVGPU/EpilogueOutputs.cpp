@@ -64,13 +64,17 @@ Value EpilogueEmitter::shuffle(Value value, int64_t mask) {
 // Stores
 //===----------------------------------------------------------------------===//
 
-/// Makes a slot of the staging ring writable: its last store has been read.
+/// Makes a slot of the staging ring writable: its last store has been read. Where
+/// there is more than one, the barrier at the end of the chunk before says so;
+/// but a tile of another op may have used other slots.
 void EpilogueEmitter::acquireStaging() {
   int64_t slots = getStagingSlots(tile, e.schedule);
   if (slots == 0)
     return;
-  e.ifThen(e.isLeader, [&] { e.awaitStoresRead(slots - 1); });
-  e.warpgroupBarrier();
+  if (slots == 1 || (chunk == 0 && fragment == 0)) {
+    e.ifThen(e.isLeader, [&] { e.awaitStoresRead(0); });
+    e.warpgroupBarrier();
+  }
   slot = chunk % slots;
   stagingPointers = lanePointers(e.add(
       stagingBase,
@@ -168,6 +172,10 @@ void EpilogueEmitter::commitChunk() {
         NVVM::SharedSpaceAttr::get(b.getContext(),
                                    NVVM::SharedSpace::shared_cta));
   }
+  // The stores of the slot that comes next are the oldest in flight.
+  int64_t slots = getStagingSlots(tile, e.schedule);
+  if (slots > 1)
+    e.ifThen(e.isLeader, [&] { e.awaitStoresRead(slots - 2); });
   if (stores || loads)
     e.warpgroupBarrier();
   if (stores)

@@ -264,7 +264,7 @@ void KernelEmitter::emitConsumers() {
                return consumeInTurn(tile, number, state);
              return consumeTile(tile, number, state);
            });
-  ifThen(isLeader, [&] {
-    NVVM::CpAsyncBulkWaitGroupOp::create(b, loc, 0, UnitAttr());
-  });
+  // What is written to memory is there when the kernel ends; shared memory must
+  // be there until it has been read.
+  ifThen(isLeader, [&] { awaitStoresRead(0); });
 }

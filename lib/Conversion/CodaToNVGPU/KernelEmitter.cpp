@@ -543,6 +543,16 @@ gpu::GPUFuncOp KernelEmitter::emit(StringRef name) {
   emitConsumers();
   b.setInsertionPointAfter(roles);
   gpu::ReturnOp::create(b, loc);
+  // Tensor maps lie in memory; the first use of one would wait for it.
+  b.setInsertionPoint(roles);
+  for (auto [param, value] : llvm::zip(params, paramValues))
+    if (param.kind == KernelParam::TensorMap) {
+      Value map = UnrealizedConversionCastOp::create(
+                      b, loc, tensorMapType(param.box, param.operand->element),
+                      value)
+                      .getResult(0);
+      nvgpu::TmaPrefetchOp::create(b, loc, map, isFirstThread);
+    }
 
   SmallVector<Type> types(func.getBody().front().getArgumentTypes());
   func.setFunctionType(b.getFunctionType(types, {}));

@@ -254,6 +254,10 @@ private:
                  const TileCoords &tileAt, Value block, RingPosition at);
   RingPosition sendTile(const TileModel &tile, const TileCoords &tileAt,
                         RingPosition at);
+  RingPosition sendBoxes(const TileModel &tile, const TileCoords &tileAt,
+                         int64_t fragment, int64_t chunks,
+                         ArrayRef<int64_t> boxes, int64_t first, int64_t count,
+                         RingPosition at);
   void loadBox(const TileModel &tile, int64_t box, int64_t rows,
                ArrayRef<Value> chunkAt, Value barriers, Value barrier,
                Value byteOffset);
@@ -323,6 +327,7 @@ private:
 
   KernelEmitter &e;
   RingPosition start;
+  RingBoxes boxes;
   bool ring, inPlace;
   /// Boxes of a chunk and of a unit; units that there are.
   int64_t perChunk, perUnit, chunks, capacity, unitsPerFragment = 0;

@@ -71,8 +71,10 @@ SmallVector<StagedBox> coda_gpu::getStagedBoxes(const TileModel &tile,
     for (const InputModel &input : tile.inputs) {
       if (input.path != LoadPath::Prefetched)
         continue;
-      for (int64_t i = 0; i < input.getBoxes(); ++i)
-        free.push_back({box++, input.element.getIntOrFloatBitWidth()});
+      // What repeats is read again.
+      for (int64_t i = 0; i < input.getBoxes(); ++i, ++box)
+        if (!input.repeats)
+          free.push_back({box, input.element.getIntOrFloatBitWidth()});
     }
   }
   SmallVector<StagedBox> boxes;
@@ -94,6 +96,28 @@ SmallVector<StagedBox> coda_gpu::getStagedBoxes(const TileModel &tile,
     }
   }
   return boxes;
+}
+
+RingBoxes::RingBoxes(const TileModel &tile, ScheduleAttr schedule)
+    : chunks(getTilePoints(tile, schedule) / kChunk), period(chunks) {
+  int64_t inner = tile.dims[tile.innerN].extent;
+  if (!ShapedType::isDynamic(inner) &&
+      getTilePoints(tile, schedule) % inner == 0)
+    period = llvm::divideCeil(inner, kChunk);
+  int64_t box = 0;
+  if (getPrefetchedPerChunk(tile, schedule))
+    for (const InputModel &input : tile.inputs)
+      if (input.path == LoadPath::Prefetched)
+        for (int64_t i = 0; i < input.getBoxes(); ++i, ++box)
+          (input.repeats && period < chunks ? repeated : own).push_back(box);
+}
+
+int64_t RingBoxes::getPosition(int64_t chunk, int64_t box) const {
+  auto *it = llvm::find(repeated, box);
+  if (it != repeated.end())
+    return chunk % period * repeated.size() + (it - repeated.begin());
+  return period * repeated.size() + chunk * own.size() +
+         (llvm::find(own, box) - own.begin());
 }
 
 int64_t coda_gpu::getStagingPerChunk(const TileModel &tile,
@@ -419,12 +443,16 @@ LogicalResult ModelBuilder::makeInputs() {
     // Vectors of them are packed, memory is not.
     if (input.element.getIntOrFloatBitWidth() < 8)
       return fail("a loaded element is narrower than a byte");
-    // What lacks an n dim is loaded again for each of its coordinates: the
-    // caches have it by then, and buffers are worth more elsewhere.
-    bool loadedOnce =
-        input.has(model.innerM) && input.has(model.innerN) &&
-        llvm::all_of(model.outerN, [&](unsigned d) { return input.has(d); });
-    if (!input.combiner && loadedOnce && input.dims.back() == model.innerN &&
+    bool isTile = input.has(model.innerM) && input.has(model.innerN);
+    unsigned outer = llvm::count_if(
+        model.outerN, [&](unsigned d) { return input.has(d); });
+    input.repeats = isTile && outer == 0 && !model.outerN.empty() &&
+                    model.runColumns == kChunk;
+    // What lacks some of the outer n dims is loaded by each thread: the caches
+    // have it by then.
+    bool ahead =
+        input.repeats || (isTile && outer == model.outerN.size());
+    if (!input.combiner && ahead && input.dims.back() == model.innerN &&
         isTensorMapped(input, 32) &&
         model.getPrefetchedPerChunk() + input.getBoxes() <=
             kMaxPrefetchedPerChunk)

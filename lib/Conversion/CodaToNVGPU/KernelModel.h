@@ -83,6 +83,8 @@ enum class StorePath { Direct, Staged };
 
 struct InputModel : OperandModel {
   LoadPath path = LoadPath::Direct;
+  /// Whether it is the same at all coordinates of the outer n dims.
+  bool repeats = false;
   /// Points of its u dims: extents and number.
   SmallVector<unsigned> uDims;
   int64_t points = 1;
@@ -210,6 +212,22 @@ int64_t getBlockBytes(const TileModel &tile, ScheduleAttr schedule);
 int64_t getStageBytes(const KernelModel &kernel, ScheduleAttr schedule);
 /// Loaded boxes that one stage holds, each for both consumers.
 int64_t getBoxesPerStage(const KernelModel &kernel, ScheduleAttr schedule);
+
+/// The boxes that come through the ring for one fragment of a tile: first those
+/// of tiles that repeat within it, once for all chunks, then those of one chunk
+/// after another.
+struct RingBoxes {
+  RingBoxes(const TileModel &tile, ScheduleAttr schedule);
+  /// Numbers, within a chunk, of the boxes that repeat and of the others.
+  SmallVector<int64_t> repeated, own;
+  /// Chunks of the tile, and those after which what repeats does.
+  int64_t chunks, period;
+  int64_t getCount() const {
+    return period * repeated.size() + chunks * own.size();
+  }
+  /// Position of box `box` of a chunk.
+  int64_t getPosition(int64_t chunk, int64_t box) const;
+};
 /// Bytes of the prefetched boxes of one chunk.
 int64_t getPrefetchBytes(const KernelModel &kernel);
 /// Dynamic shared memory of the kernel: the ring, the staged boxes, the

@@ -202,30 +202,43 @@ void KernelEmitter::loadBox(const TileModel &tile, int64_t box, int64_t rows,
 RingPosition KernelEmitter::sendTile(const TileModel &tile,
                                      const TileCoords &tileAt,
                                      RingPosition at) {
-  int64_t boxes = tile.getPrefetchedPerChunk();
-  if (boxes == 0)
+  RingBoxes boxes(tile, schedule);
+  for (int64_t f = 0; f < getFragments(schedule); ++f) {
+    at = sendBoxes(tile, tileAt, f, boxes.period, boxes.repeated, 0,
+                   boxes.getCount(), at);
+    at = sendBoxes(tile, tileAt, f, boxes.chunks, boxes.own,
+                   boxes.period * boxes.repeated.size(), boxes.getCount(), at);
+  }
+  return at;
+}
+
+/// Issues the loads of boxes `numbers` of the first `chunks` chunks of a
+/// fragment: boxes `first` and on of the `count` that it has in the ring.
+RingPosition KernelEmitter::sendBoxes(const TileModel &tile,
+                                      const TileCoords &tileAt,
+                                      int64_t fragment, int64_t chunks,
+                                      ArrayRef<int64_t> numbers, int64_t first,
+                                      int64_t count, RingPosition at) {
+  if (numbers.empty())
     return at;
-  int64_t chunks = getTilePoints(tile, schedule) / kChunk;
   int64_t perStage = getBoxesPerStage(kernel, schedule);
   // A loop, not its turns: this thread has few registers.
-  auto loop = scf::ForOp::create(
-      b, loc, i32(0), i32(getFragments(schedule) * chunks), i32(1),
-      ValueRange{at.stage, at.parity});
+  auto loop = scf::ForOp::create(b, loc, i32(0), i32(chunks), i32(1),
+                                 ValueRange{at.stage, at.parity});
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   at = {loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
-  Value fragment = divU(loop.getInductionVar(), i32(chunks));
-  Value chunk = remU(loop.getInductionVar(), i32(chunks));
+  Value chunk = loop.getInductionVar();
   SmallVector<Value> coords = chunkCoords(
       tile, tileAt, add(tileAt.column, mul(chunk, i32(kChunk))));
   coords[tile.innerM] = add(tileAt.coords[tile.innerM],
-                            mul(fragment, i32(kConsumers * kChunk)));
-  for (int64_t box = 0; box < boxes; ++box) {
-    Value number = add(mul(chunk, i32(boxes)), i32(box));
-    Value place = remU(number, i32(perStage));
+                            i32(fragment * kConsumers * kChunk));
+  for (auto [i, box] : llvm::enumerate(numbers)) {
+    Value position = add(mul(chunk, i32(numbers.size())), i32(first + i));
+    Value place = remU(position, i32(perStage));
     ifThen(equal(place, i32(0)), [&] {
       wait(empty, at.stage, at.parity);
-      Value rest = sub(i32(chunks * boxes), number);
+      Value rest = sub(i32(count), position);
       Value bytes = mul(minU(rest, i32(perStage)), i32(kRingBoxBytes));
       nvgpu::MBarrierArriveExpectTxOp::create(
           b, loc, full, toIndex(bytes), toIndex(at.stage), Value());
@@ -234,8 +247,7 @@ RingPosition KernelEmitter::sendTile(const TileModel &tile,
             add(mul(at.stage, i32(stageBytes)),
                 mul(place, i32(kRingBoxBytes))));
     Value isLast = b.createOrFold<arith::OrIOp>(
-        loc, equal(place, i32(perStage - 1)),
-        equal(number, i32(chunks * boxes - 1)));
+        loc, equal(place, i32(perStage - 1)), equal(position, i32(count - 1)));
     RingPosition next = advance(at);
     at = {select(isLast, next.stage, at.stage),
           select(isLast, next.parity, at.parity)};

@@ -7,7 +7,8 @@
 //
 // A consumer's side of the tiles that the producer sends ahead. They come in
 // units, each with a barrier: the buffers of one chunk, or stages of the ring,
-// which hold as many boxes as fit; those of a fragment begin a new stage. The
+// which hold as many boxes as fit; those of a fragment begin a new stage, and what
+// is the same for several of its chunks comes first, and once (RingBoxes). The
 // units of a tile follow each other, so where all boxes lie is known when the
 // kernel is made, but for the position of the first.
 //
@@ -27,20 +28,23 @@ using namespace mlir::coda_gpu;
 
 LoadedTiles::LoadedTiles(KernelEmitter &emitter, const TileModel &tile,
                          RingPosition start)
-    : e(emitter), start(start), ring(emitter.schedule.getRing()),
+    : e(emitter), start(start), boxes(tile, emitter.schedule),
+      ring(emitter.schedule.getRing()),
       perChunk(getPrefetchedPerChunk(tile, emitter.schedule)),
       chunks(getTilePoints(tile, emitter.schedule) / kChunk) {
   perUnit = ring ? getBoxesPerStage(e.kernel, e.schedule) : perChunk;
   capacity = ring ? e.schedule.getStages() : e.schedule.getPrefetch();
   if (perChunk)
-    unitsPerFragment = llvm::divideCeil(chunks * perChunk, perUnit);
+    unitsPerFragment = llvm::divideCeil(
+        ring ? boxes.getCount() : chunks * perChunk, perUnit);
   inPlace = llvm::any_of(getStagedBoxes(tile, e.schedule),
                          [](const StagedBox &box) { return box.inPlace; });
 }
 
 LoadedTiles::Box LoadedTiles::getBox(int64_t fragment, int64_t chunk,
                                      int64_t box) const {
-  int64_t number = chunk * perChunk + box;
+  int64_t number =
+      ring ? boxes.getPosition(chunk, box) : chunk * perChunk + box;
   return {fragment * unitsPerFragment + number / perUnit,
           number % perUnit * (ring ? kRingBoxBytes : kBoxBytes)};
 }
@@ -60,8 +64,8 @@ void LoadedTiles::await(int64_t unit) {
 }
 
 void LoadedTiles::awaitChunk(int64_t fragment, int64_t chunk) {
-  if (perChunk)
-    await(getBox(fragment, chunk, perChunk - 1).unit);
+  for (int64_t box = 0; box < perChunk; ++box)
+    await(getBox(fragment, chunk, box).unit);
 }
 
 Value LoadedTiles::getBase(int64_t unit) {
@@ -106,9 +110,11 @@ void LoadedTiles::finishChunk(int64_t fragment, int64_t chunk) {
     return;
   if (inPlace)
     release(/*storesInFlight=*/1);
-  bool isLast = chunk + 1 == chunks;
-  numDone = isLast ? (fragment + 1) * unitsPerFragment
-                   : getBox(fragment, chunk + 1, 0).unit;
+  // The units before all boxes that are read later.
+  numDone = (fragment + 1) * unitsPerFragment;
+  for (int64_t later = chunk + 1; later < chunks; ++later)
+    for (int64_t box = 0; box < perChunk; ++box)
+      numDone = std::min(numDone, getBox(fragment, later, box).unit);
   if (!inPlace)
     release(/*storesInFlight=*/0);
 }

@@ -20,6 +20,7 @@
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 #include <limits>
@@ -238,6 +239,19 @@ struct GPULowerMath : public coda_gpu::impl::GPULowerMathBase<GPULowerMath> {
   using GPULowerMathBase::GPULowerMathBase;
 
   void runOnOperation() override {
+    // A product and a sum are one instruction, rounded once. Not in what the
+    // functions below expand to, which relies on its roundings.
+    if (!strict)
+      getOperation()->walk([](arith::ArithFastMathInterface op) {
+        if (!isa<arith::AddFOp, arith::MulFOp, arith::SubFOp>(op) ||
+            !getElementTypeOrSelf(op->getResult(0)).isF32())
+          return;
+        arith::FastMathFlags flags = op.getFastMathFlagsAttr().getValue();
+        op->setAttr(op.getFastMathAttrName(),
+                    arith::FastMathFlagsAttr::get(
+                        op->getContext(),
+                        flags | arith::FastMathFlags::contract));
+      });
     RewritePatternSet patterns(&getContext());
     coda_gpu::populateLowerMathPatterns(patterns, strict);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

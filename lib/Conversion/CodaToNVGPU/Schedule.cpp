@@ -109,6 +109,10 @@ std::string coda_gpu::getKernelName(func::FuncOp func, ScheduleAttr schedule) {
   stream << "_s" << schedule.getStages();
   if (schedule.getPingpong())
     stream << "_pingpong";
+  if (schedule.getRing())
+    stream << "_ring";
+  if (schedule.getInplace())
+    stream << "_inplace";
   return name;
 }
 
@@ -118,10 +122,13 @@ static constexpr int64_t kMaxAccumulators = 192;
 static constexpr int64_t kMaxPrefetch = 16;
 
 /// Most stages that the loaded boxes of a group of `tile` lie in: all of them
-/// are held at one time.
+/// are held at one time. Those of a whole fragment, if some are for all of it.
 static int64_t getHeldStages(const KernelModel &kernel, const TileModel &tile,
                              ScheduleAttr schedule) {
   int64_t perStage = getBoxesPerStage(kernel, schedule);
+  RingBoxes all(tile, schedule);
+  if (!all.repeated.empty())
+    return llvm::divideCeil(all.getCount(), perStage);
   int64_t chunks = getTilePoints(tile, schedule) / kChunk;
   int64_t ahead = std::max<int64_t>(1, tile.groupColumns / kChunk);
   int64_t boxes = ahead * getPrefetchedPerChunk(tile, schedule);
@@ -205,7 +212,7 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
                     Twine(kRingBoxBytes));
       int64_t held = getHeldStages(kernel, tile, schedule);
       if (held > schedule.getStages())
-        return fail("loaded tiles of one group take " + Twine(held) +
+        return fail("loaded tiles that are held together take " + Twine(held) +
                     " stages, the ring has " + Twine(schedule.getStages()));
     } else if (ahead > schedule.getPrefetch())
       return fail("a group's tiles are loaded ahead: prefetch must be 0, or at "
@@ -280,6 +287,25 @@ static int64_t getBusiestPoints(const KernelModel &kernel, TileShape shape) {
          shape.columns;
 }
 
+/// Products of a point in the kernel's longest tile op; many where that is not
+/// known.
+static double getDepth(const KernelModel &kernel) {
+  double deepest = 1;
+  for (const TileModel &tile : kernel.tiles) {
+    double depth = 0;
+    for (const Phase &phase : tile.phases) {
+      double products = 1;
+      for (unsigned d : phase.k)
+        products *= ShapedType::isDynamic(tile.dims[d].extent)
+                        ? 4096
+                        : tile.dims[d].extent;
+      depth += products;
+    }
+    deepest = std::max(deepest, depth);
+  }
+  return deepest;
+}
+
 /// Tiles in the order in which they are tried. What counts: points of the
 /// busiest multiprocessor, and the time of a point, which is less in a larger
 /// tile (fewer bytes move, which the chip, limited by power, pays back in clock)
@@ -294,9 +320,10 @@ static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
     isMap = false;
     loads |= tile.getPrefetchedPerChunk() != 0;
     cost = std::max(cost, getRegionCost(tile));
+    // What repeats is no better off in buffers, which it would fill anew.
     waits |= llvm::any_of(tile.inputs, [&](const InputModel &input) {
-      return input.path == LoadPath::Direct && input.has(tile.innerM) &&
-             input.has(tile.innerN);
+      return (input.path == LoadPath::Direct || input.repeats) &&
+             input.has(tile.innerM) && input.has(tile.innerN);
     });
   }
   struct Candidate {
@@ -309,10 +336,13 @@ static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
     int64_t maxCost;
   };
   constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
+  // Of a short region little is exposed, the less the longer the products are.
+  bool isShort = cost <= kMaxCostOfTallTile && !waits;
+  double wide = isShort ? 0.95 + 100.0 / getDepth(kernel) : 0.98;
   Candidate candidates[] = {
       {{192, 128, true}, 0.96, 0.96, 0.96, kMaxCostOfTallTile},
-      {{128, 128, true}, 0.97, 0.97, 1.04, kMaxCostOfPingpong},
-      {{128, 256, false}, 0.95, 1.02, 0.98, kMaxCostOfWideTile},
+      {{128, 128, true}, 0.97, 0.97, isShort ? 1.00 : 1.04, kMaxCostOfPingpong},
+      {{128, 256, false}, 0.95, 1.02, wide, kMaxCostOfWideTile},
       {{128, 192, false}, 1.00, 1.06, 1.03, kAny},
       {{128, 128, false}, 1.02, 1.08, 1.06, kAny},
       {{128, 64, false}, 1.10, 1.20, 1.20, kAny}};

@@ -31,6 +31,25 @@ func.func @vector_in_16_bits(%x: vector<2xbf16>) -> vector<2xbf16> {
 
 // -----
 
+// A product and a sum may become one instruction; the roundings that an expansion
+// relies on stay.
+// CHECK-LABEL: func.func @contract
+// CHECK: arith.mulf {{.*}} fastmath<contract> : f32
+// CHECK: arith.addf {{.*}} fastmath<nnan,contract> : vector<2xf32>
+// CHECK: arith.mulf {{.*}} : f64
+// CHECK: arith.mulf %{{.*}}, %{{.*}} : f32
+// STRICT-LABEL: func.func @contract
+// STRICT-NOT: contract>
+func.func @contract(%x: f32, %v: vector<2xf32>, %d: f64) -> (f32, vector<2xf32>, f64) {
+  %0 = arith.mulf %x, %x : f32
+  %1 = arith.addf %v, %v fastmath<nnan> : vector<2xf32>
+  %2 = arith.mulf %d, %d : f64
+  %3 = math.exp %0 : f32
+  return %3, %1, %2 : f32, vector<2xf32>, f64
+}
+
+// -----
+
 // CHECK-LABEL: func.func @div
 // CHECK-SAME: (%[[X:.*]]: f32, %[[Y:.*]]: f32)
 // CHECK: llvm.call_intrinsic "llvm.nvvm.div.approx.ftz.f"(%[[X]], %[[Y]])

@@ -42,11 +42,29 @@ func.func private @tall(%a: memref<16384x64xbf16>, %w: memref<4096x64xbf16>, %o:
 
 // -----
 
-// A tile that lacks an n dim is loaded where it is needed, under nothing.
+// A tile that lacks an n dim comes through the ring, where it is needed once for
+// all of the other's coordinates. Nothing is written over it.
 // CHECK-LABEL: func.func private @shared_tile
-// CHECK-SAME: tile = [128, 256, 64], stages = 4, staging = 2, prefetch = 0, raster = 8>
+// CHECK-SAME: tile = [128, 256, 64], stages = 4, staging = 2, prefetch = 0, raster = 8, ring = true>
 func.func private @shared_tile(%a: memref<16384x64xbf16>, %w: memref<32x128x64xbf16>, %c: memref<16384x128xf32>, %o: memref<16384x32x128xbf16>) attributes {coda.kernel} {
   coda.gemm acc(%a[m, k] * %w[n0, n1, k] : memref<16384x64xbf16>, memref<32x128x64xbf16>) ins(%c[m, n1] : memref<16384x128xf32>) outs(%o[m, n0, n1] : memref<16384x32x128xbf16>) {
+  ^bb0(%x: f32, %t: f32):
+    %s = arith.mulf %x, %t : f32
+    %q = arith.addf %s, %x : f32
+    %y = arith.truncf %q : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// One that has some of the outer n dims is loaded where it is needed, under
+// nothing.
+// CHECK-LABEL: func.func private @shared_by_some
+// CHECK-SAME: tile = [128, 256, 64], stages = 4, staging = 2, prefetch = 0, raster = 8>
+func.func private @shared_by_some(%a: memref<16384x64xbf16>, %w: memref<4x8x64x64xbf16>, %c: memref<16384x8x64xf32>, %o: memref<16384x8x4x64xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n0, n1, n2, k] : memref<16384x64xbf16>, memref<4x8x64x64xbf16>) ins(%c[m, n1, n2] : memref<16384x8x64xf32>) outs(%o[m, n1, n0, n2] : memref<16384x8x4x64xbf16>) {
   ^bb0(%x: f32, %t: f32):
     %s = arith.mulf %x, %t : f32
     %q = arith.addf %s, %x : f32

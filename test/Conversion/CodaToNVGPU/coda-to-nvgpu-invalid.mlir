@@ -145,7 +145,7 @@ func.func private @in_place_of_narrower(%a: memref<64x64xbf16>, %w: memref<64x64
 
 // -----
 
-// expected-error @+1 {{schedule does not fit the kernel: loaded tiles of one group take 3 stages, the ring has 2}}
+// expected-error @+1 {{schedule does not fit the kernel: loaded tiles that are held together take 3 stages, the ring has 2}}
 func.func private @ring_of_groups(%a: memref<64x64xbf16>, %w: memref<1x256x64xbf16>, %r: memref<64x1x256xf32>, %o: memref<64x1x256xf32>)
     attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 256, 64], stages = 2, staging = 2, prefetch = 0, raster = 8, ring = true>} {
   coda.gemm acc(%a[m, k] * %w[n0, n1, k] : memref<64x64xbf16>, memref<1x256x64xbf16>) ins(%r[m, n0, n1] : memref<64x1x256xf32>) outs(%o[m, n0, n1] : memref<64x1x256xf32>) {

@@ -219,8 +219,7 @@ func.func private @prefetched(%a: memref<?x256xbf16>, %w: memref<512x256xbf16>, 
 // CHECK-NOT: nvgpu.mbarrier.create
 // CHECK: nvgpu.tma.async.load {{.*}}, %[[FULL]]{{.*}} -> memref<256x64xbf16
 // CHECK: scf.for %[[I:.*]] = %c0_i32 to %c4_i32
-// CHECK-DAG: %[[CHUNK:.*]] = arith.remui %[[I]], %c4_i32
-// CHECK-DAG: %[[BOX:.*]] = arith.muli %[[CHUNK]], %c3_i32
+// CHECK: %[[BOX:.*]] = arith.muli %[[I]], %c3_i32
 // CHECK: %[[PLACE:.*]] = arith.remui %[[BOX]], %c3_i32
 // CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[PLACE]], %c0_i32
 // CHECK: scf.if %[[FIRST]] {
@@ -248,6 +247,43 @@ func.func private @ring(%a: memref<?x256xbf16>, %w: memref<512x256xbf16>, %r: me
     %rf = arith.extf %rb : bf16 to f32
     %s = arith.addf %x, %rf : f32
     %t = arith.addf %s, %qf : f32
+    %y = arith.truncf %t : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// A table that lacks the outer n dim is the same for every second chunk of this
+// tile: two chunks of it come, before the other tile's four, six boxes in all.
+// CHECK: gpu.func @ring_repeats
+// CHECK: nvgpu.tma.async.load {{.*}} -> memref<2x128x64xbf16
+// CHECK: scf.for %[[I:.*]] = %c0_i32 to %c2_i32
+// CHECK: %[[PLACE:.*]] = arith.remui %[[I]], %c3_i32
+// CHECK: %[[REST:.*]] = arith.subi %c6_i32, %[[I]]
+// CHECK: nvgpu.tma.async.load {{.*}} -> memref<128x64xbf16
+// CHECK: scf.for %[[J:.*]] = %c0_i32 to %c4_i32
+// CHECK: %[[BOX:.*]] = arith.addi %[[J]], %c2_i32
+// CHECK: arith.remui %[[BOX]], %c3_i32
+// CHECK: arith.subi %c4_i32, %[[J]]
+// CHECK: nvgpu.tma.async.load {{.*}} -> memref<128x1x64xbf16
+// Both of its stages are held to the end.
+// CHECK: nvvm.setmaxregister increase
+// CHECK: "wgmma.wait_group.sync.aligned 0;"
+// CHECK-COUNT-4: nvgpu.tma.async.store
+// CHECK: nvgpu.mbarrier.arrive
+// CHECK: nvgpu.mbarrier.arrive
+// CHECK: gpu.return
+func.func private @ring_repeats(%a: memref<256x256xbf16>, %w: memref<4x128x256xbf16>, %c: memref<256x128xbf16>, %r: memref<256x4x128xbf16>, %o: memref<256x4x128xbf16>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 256, 64], stages = 3, staging = 2, prefetch = 0, raster = 8, ring = true>} {
+  coda.gemm acc(%a[m, k] * %w[n0, n1, k] : memref<256x256xbf16>, memref<4x128x256xbf16>)
+      ins(%c[m, n1], %r[m, n0, n1] : memref<256x128xbf16>, memref<256x4x128xbf16>) outs(%o[m, n0, n1] : memref<256x4x128xbf16>) {
+  ^bb0(%x: f32, %cb: bf16, %rb: bf16):
+    %cf = arith.extf %cb : bf16 to f32
+    %rf = arith.extf %rb : bf16 to f32
+    %s = arith.mulf %x, %cf : f32
+    %t = arith.addf %s, %rf : f32
     %y = arith.truncf %t : f32 to bf16
     coda.yield %y : bf16
   }
