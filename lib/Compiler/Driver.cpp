@@ -212,6 +212,9 @@ LogicalResult Compilation::checkOptions() {
   if (options.target == "cpu" && !options.scheduleDatabase.empty())
     return fail("the target 'cpu' has no schedules; --schedule-db is for "
                 "--target=sm_90a");
+  if (options.target == "cpu" && options.numerics == Numerics::BatchInvariant)
+    return fail("--numerics=batch-invariant is about schedules of kernels; it "
+                "is for --target=sm_90a");
   if (options.target != "cpu")
     return fail("unknown target '" + llvm::Twine(options.target) +
                 "'; there are 'cpu' and 'sm_90a'");
@@ -278,7 +281,9 @@ LogicalResult Compilation::writeReport(StringRef inputPath) {
     return success();
   llvm::json::Value value = report.toJSON(
       inputPath, options.target,
-      options.numerics == Numerics::Strict ? "strict" : "relaxed");
+      options.numerics == Numerics::Strict           ? "strict"
+      : options.numerics == Numerics::BatchInvariant ? "batch-invariant"
+                                                     : "relaxed");
   bool asHTML = StringRef(options.reportPath).ends_with(".html");
   if (llvm::Error error =
           Output(options.reportPath).writeText([&](llvm::raw_ostream &stream) {
@@ -366,6 +371,7 @@ LogicalResult Compilation::compileForGPU(StringRef outputPath) {
   coda_gpu::ToNVGPUPipelineOptions schedule;
   schedule.database = options.scheduleDatabase;
   schedule.gpu = options.scheduleGPU;
+  schedule.batchInvariant = options.numerics == Numerics::BatchInvariant;
   if (failed(runPasses(
           [&](OpPassManager &pm) {
             coda_gpu::buildGPUKernelsPipeline(pm);
@@ -381,7 +387,7 @@ LogicalResult Compilation::compileForGPU(StringRef outputPath) {
     report.addPlanned(*module);
     std::string text;
     llvm::raw_string_ostream stream(text);
-    if (failed(coda_gpu::writeSchedules(*module, stream)))
+    if (failed(coda_gpu::writeSchedules(*module, schedule.batchInvariant, stream)))
       return failure();
     if (llvm::Error error = Output(outputPath).writeText(
             [&](llvm::raw_ostream &file) { file << text; }))

@@ -33,6 +33,7 @@ void coda_gpu::buildSelectSchedulePipeline(
   SelectScheduleOptions select;
   select.database = options.database;
   select.gpu = options.gpu;
+  select.batchInvariant = options.batchInvariant;
   pm.addPass(createSelectSchedule(select));
 }
 

@@ -25,6 +25,7 @@ static _Thread_local struct {
   int32_t pushed;          /* the device's context was not the current one */
   const coda_entry_info *entry;
   DLTensor *const *args;
+  int32_t afterKernel; /* the last work of the call was a kernel */
   int32_t status;
   char error[512];
   /* NVTX; null where it is off. */
@@ -151,6 +152,52 @@ static int useDevice(int32_t device) {
   return 1;
 }
 
+/* The most attributes that a launch has. */
+#define MAX_ATTRIBUTES 2
+
+/* The launch of `blocks` blocks of `kernel`, with room for its attributes. */
+static CUlaunchConfig configOf(const coda_gpu_kernel *kernel, int64_t blocks,
+                               CUlaunchAttribute attributes[MAX_ATTRIBUTES]) {
+  CUlaunchConfig config;
+  memset(&config, 0, sizeof(config));
+  memset(attributes, 0, MAX_ATTRIBUTES * sizeof(*attributes));
+  config.gridDimX = (uint32_t)blocks;
+  config.gridDimY = config.gridDimZ = 1;
+  config.blockDimX = (uint32_t)kernel->threads;
+  config.blockDimY = config.blockDimZ = 1;
+  config.sharedMemBytes = (uint32_t)kernel->sharedBytes;
+  config.attrs = attributes;
+  if (kernel->cluster > 1) {
+    CUlaunchAttribute *attribute = &attributes[config.numAttrs++];
+    attribute->id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    attribute->value.clusterDim.x = (uint32_t)kernel->cluster;
+    attribute->value.clusterDim.y = attribute->value.clusterDim.z = 1;
+  }
+  return config;
+}
+
+/* Asks how many clusters of `kernel` the device runs at one time. */
+static void countClusters(coda_gpu_kernel *kernel, CUfunction function,
+                          int32_t device) {
+  if (kernel->cluster <= 1)
+    return;
+  CUlaunchAttribute attributes[MAX_ATTRIBUTES];
+  CUlaunchConfig config = configOf(kernel, kernel->cluster, attributes);
+  int32_t clusters = 0;
+  if (!check(call.driver.OccupancyMaxActiveClusters(&clusters, function,
+                                                    &config),
+             kernel->name))
+    return;
+  if (clusters < 1) {
+    fail(CODA_ERROR_DEVICE,
+         "kernel %s needs a cluster of %d blocks with %d bytes of shared "
+         "memory each; device %d runs none",
+         kernel->name, kernel->cluster, kernel->sharedBytes, device);
+    return;
+  }
+  __atomic_store_n(&kernel->clusters[device], clusters, __ATOMIC_RELAXED);
+}
+
 int32_t coda_gpu_init(coda_gpu_kernel *const *kernels, int32_t count,
                       int32_t device) {
   call.status = CODA_OK;
@@ -203,6 +250,9 @@ int32_t coda_gpu_init(coda_gpu_kernel *const *kernels, int32_t count,
                    kernel->sharedBytes),
                kernel->name))
       break;
+    countClusters(kernel, function, device);
+    if (call.status)
+      break;
     /* Two threads may both load; each stores a valid function. */
     __atomic_store_n(&kernel->function[device], (void *)function,
                      __ATOMIC_RELEASE);
@@ -221,6 +271,7 @@ int32_t coda_gpu_begin(const coda_ctx *ctx, const coda_entry_info *entry,
   call.args = args;
   call.check = onlyCheck;
   call.pushed = 0;
+  call.afterKernel = 0;
   if (!useDevice(ctx ? ctx->device : 0))
     return call.status;
   context = __atomic_load_n(&contexts[call.device], __ATOMIC_ACQUIRE);
@@ -353,6 +404,7 @@ void coda_gpu_tensor_map(const coda_gpu_kernel *kernel, void *map,
 void coda_gpu_copy(void *to, const void *from, int64_t bytes) {
   if (call.status || call.check || bytes == 0)
     return;
+  call.afterKernel = 0;
   check(call.driver.MemcpyDtoDAsync((CUdeviceptr)(uintptr_t)to,
                                     (CUdeviceptr)(uintptr_t)from, (size_t)bytes,
                                     call.stream),
@@ -374,14 +426,15 @@ static void launch(coda_gpu_kernel *kernel, int64_t blocks, void **parameters) {
   }
   if (call.check)
     return;
-  CUlaunchConfig config;
-  memset(&config, 0, sizeof(config));
-  config.gridDimX = (uint32_t)blocks;
-  config.gridDimY = config.gridDimZ = 1;
-  config.blockDimX = (uint32_t)kernel->threads;
-  config.blockDimY = config.blockDimZ = 1;
-  config.sharedMemBytes = (uint32_t)kernel->sharedBytes;
+  CUlaunchAttribute attributes[MAX_ATTRIBUTES];
+  CUlaunchConfig config = configOf(kernel, blocks, attributes);
   config.hStream = call.stream;
+  if (kernel->overlaps && call.afterKernel) {
+    CUlaunchAttribute *attribute = &attributes[config.numAttrs++];
+    attribute->id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    attribute->value.programmaticStreamSerializationAllowed = 1;
+  }
+  call.afterKernel = 1;
   if (call.push)
     call.push(kernel->name);
   check(call.driver.LaunchKernelEx(&config, (CUfunction)function, parameters,
@@ -392,8 +445,13 @@ static void launch(coda_gpu_kernel *kernel, int64_t blocks, void **parameters) {
 }
 
 void coda_gpu_launch(coda_gpu_kernel *kernel, void **parameters) {
-  if (!call.status)
-    launch(kernel, call.multiprocessors, parameters);
+  if (call.status)
+    return;
+  int64_t blocks = call.multiprocessors;
+  if (kernel->cluster > 1)
+    blocks = (int64_t)kernel->cluster *
+             __atomic_load_n(&kernel->clusters[call.device], __ATOMIC_RELAXED);
+  launch(kernel, blocks, parameters);
 }
 
 void coda_gpu_launch_points(coda_gpu_kernel *kernel, int64_t points,

@@ -18,8 +18,8 @@
 // CHECK-NEXT: pop 0
 // CHECK-NEXT: init again: 0
 // CHECK-NEXT: push 0
-// CHECK-NEXT: launch [[FIRST:main_gemm_0_[0-9]+x[0-9]+x64_s[0-9]+[a-z0-9_]*]] on 0 in 0, stream 7
-// CHECK-NEXT: launch [[SECOND:main_gemm_1_[0-9]+x[0-9]+x64_s[0-9]+[a-z0-9_]*]] on 0 in 0, stream 7
+// CHECK-NEXT: launch [[FIRST:main_gemm_0_[0-9]+x[0-9]+x64_s[0-9]+[a-z0-9_]*]] on 0 in 0, stream 7{{$}}
+// CHECK-NEXT: launch [[SECOND:main_gemm_1_[0-9]+x[0-9]+x64_s[0-9]+[a-z0-9_]*]] on 0 in 0, stream 7, overlapping{{$}}
 // CHECK-NEXT: pop 0
 // CHECK-NEXT: good: 0
 // CHECK-NEXT: factor off by 2 bytes: 1: main: kernel [[FIRST]]: the address of argument 0 (arg0) is 0x100002, expected a multiple of 16 bytes; copy the tensor to such an address

@@ -32,6 +32,8 @@ int main(int argc, char **argv) {
   cl::opt<std::string> numerics(
       "numerics",
       cl::desc("relaxed: commute, partial sums, one rounding per store; "
+               "batch-invariant: relaxed, a row's bits do not depend on the "
+               "number of rows; "
                "strict: keep every rounding and order of the source"),
       cl::init("relaxed"), cl::cat(category));
   cl::opt<std::string> report(
@@ -125,9 +127,10 @@ int main(int argc, char **argv) {
     return bad("--emit=" + emit +
                " is not a stage; there are fused, schedules, scheduled, tile, "
                "nvgpu, llvm, ptx, cubin and so");
-  if (numerics != "relaxed" && numerics != "strict")
+  if (numerics != "relaxed" && numerics != "batch-invariant" &&
+      numerics != "strict")
     return bad("--numerics=" + numerics +
-               " is unknown; there are relaxed and strict");
+               " is unknown; there are relaxed, batch-invariant and strict");
   if (!grad)
     for (const auto &[flag, given] :
          {std::pair("entry", entry.getNumOccurrences()),
@@ -141,6 +144,8 @@ int main(int argc, char **argv) {
         return bad(std::string("--") + flag + " needs --grad");
   options.target = target;
   options.emit = *stage;
+  if (numerics == "batch-invariant")
+    options.numerics = mlir::coda::Numerics::BatchInvariant;
   if (numerics == "strict")
     options.numerics = mlir::coda::Numerics::Strict;
   options.fuse = !noFuse && !reference;

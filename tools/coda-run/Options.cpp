@@ -26,7 +26,7 @@ what runs
   --no-unfused          run the fused program only
   --no-plain-gemms      do not time the matrix products of the fused program
                         alone, to compare its time with theirs
-  --numerics=relaxed|strict, --allow-f16-range
+  --numerics=relaxed|batch-invariant|strict, --allow-f16-range
                         passed on to coda-compile
   --compile-arg=X       any other argument for coda-compile (repeatable)
 

@@ -30,6 +30,11 @@ struct ToNVGPUPipelineOptions
       llvm::cl::desc("the GPU of the database whose schedules count; empty: "
                      "its only one"),
       llvm::cl::init("")};
+  PassOptions::Option<bool> batchInvariant{
+      *this, "batch-invariant",
+      llvm::cl::desc("no schedule whose order of sums depends on the number of "
+                     "rows"),
+      llvm::cl::init(false)};
 };
 
 /// The first part of `coda-to-nvgpu-pipeline`: a schedule for each kernel.

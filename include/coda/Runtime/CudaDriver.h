@@ -88,7 +88,10 @@ enum {
   CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
 };
 enum { CU_STREAM_NON_BLOCKING = 1 };
-enum { CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4 };
+enum {
+  CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
+  CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6
+};
 
 typedef struct {
   int32_t id; /* CU_LAUNCH_ATTRIBUTE_* */
@@ -98,6 +101,7 @@ typedef struct {
     struct {
       uint32_t x, y, z;
     } clusterDim;
+    int32_t programmaticStreamSerializationAllowed;
   } value;
 } CUlaunchAttribute;
 
@@ -146,6 +150,8 @@ typedef struct {
   X(LaunchKernelEx, "cuLaunchKernelEx",                                        \
     (const CUlaunchConfig *config, CUfunction function, void **parameters,     \
      void **extra))                                                            \
+  X(OccupancyMaxActiveClusters, "cuOccupancyMaxActiveClusters",                \
+    (int32_t * clusters, CUfunction function, const CUlaunchConfig *config))   \
   X(TensorMapEncodeTiled, "cuTensorMapEncodeTiled",                            \
     (CUtensorMap * map, int32_t dataType, uint32_t rank, void *address,        \
      const uint64_t *dims, const uint64_t *strides, const uint32_t *box,       \

@@ -30,12 +30,18 @@ extern "C" {
 #define CODA_GPU_MAX_DEVICES 16
 
 /* The record of one kernel, a global of the artifact. The compiler writes the
-   first four fields, coda_gpu_init the functions. */
+   first six fields, coda_gpu_init the others. */
 typedef struct {
   const void *image; /* cubin, or PTX ended by a null character */
   const char *name;
   int32_t sharedBytes; /* dynamic shared memory of a block */
   int32_t threads;
+  int32_t cluster; /* blocks of a cluster */
+  /* 1: the kernel waits for the kernel before it itself, before it touches
+     memory, so that it may be launched before that has ended. */
+  int32_t overlaps;
+  /* Clusters that run at one time; 0 for kernels without. */
+  int32_t clusters[CODA_GPU_MAX_DEVICES];
   void *function[CODA_GPU_MAX_DEVICES];
 } coda_gpu_kernel;
 
@@ -75,7 +81,8 @@ void coda_gpu_tensor_map(const coda_gpu_kernel *kernel, void *map,
 /* Copies `bytes` from device memory to device memory, on the call's stream. */
 void coda_gpu_copy(void *to, const void *from, int64_t bytes);
 
-/* Launches one block per multiprocessor. */
+/* Launches one block per multiprocessor, or as many clusters as run at one
+   time; if the call's last work was a kernel, too, before that has ended. */
 void coda_gpu_launch(coda_gpu_kernel *kernel, void **parameters);
 
 /* Launches a kernel whose threads take `points` points in steps of the grid;

@@ -127,7 +127,7 @@ LogicalResult checkBufferizable(func::FuncOp func) {
 
 /// Puts the bodies of the functions that `func` calls in place of the calls,
 /// and of two ways to compute the same one. Shapes are asked of the ops in them.
-void inlineCalls(func::FuncOp func, SymbolTable &symbols) {
+void inlineCallsOnce(func::FuncOp func, SymbolTable &symbols) {
   SmallVector<func::CallOp> calls;
   func.walk([&](func::CallOp call) { calls.push_back(call); });
   for (func::CallOp call : calls) {
@@ -158,6 +158,13 @@ void inlineCalls(func::FuncOp func, SymbolTable &symbols) {
     rewriter.inlineBlockBefore(op.elseBlock(), op);
     rewriter.replaceOp(op, results);
   }
+}
+
+/// The same, and for the calls that come into place by it: those of a kernel's
+/// versions.
+void inlineCalls(func::FuncOp func, SymbolTable &symbols) {
+  inlineCallsOnce(func, symbols);
+  inlineCallsOnce(func, symbols);
 }
 
 /// For each extent of each argument, in order, a number that it shares with

@@ -20,14 +20,17 @@ using namespace mlir;
 using namespace mlir::coda_gpu;
 
 /// The first schedules of the list that differ in what registers depend on.
-static SmallVector<ScheduleAttr> getAlternatives(const KernelModel &kernel) {
+/// None has other bits where those of `current` do not depend on the rows.
+static SmallVector<ScheduleAttr> getAlternatives(const KernelModel &kernel,
+                                                 ScheduleAttr current) {
   constexpr size_t kMost = 4;
   std::string reason;
   SmallVector<ScheduleAttr> found;
-  for (ScheduleAttr schedule : enumerateSchedules(kernel, reason)) {
+  for (ScheduleAttr schedule : enumerateSchedules(kernel, isBatchInvariant(current), reason)) {
     bool isNew = llvm::none_of(found, [&](ScheduleAttr other) {
       return other.getTile() == schedule.getTile() &&
-             other.getPingpong() == schedule.getPingpong();
+             other.getPingpong() == schedule.getPingpong() &&
+             other.getSplit() == schedule.getSplit();
     });
     if (isNew && found.size() < kMost)
       found.push_back(schedule);
@@ -47,7 +50,7 @@ static bool advance(func::FuncOp func, IntegerAttr bytes) {
   FailureOr<KernelModel> kernel = buildKernelModel(func, reason);
   if (failed(kernel) || func->hasAttr(kKeepScheduleAttrName))
     return false;
-  SmallVector<ScheduleAttr> alternatives = getAlternatives(*kernel);
+  SmallVector<ScheduleAttr> alternatives = getAlternatives(*kernel, current);
   auto at = llvm::find(alternatives, current);
   if (at == alternatives.end())
     return false;

@@ -148,7 +148,8 @@ static bool hasSchedule(Operation *op, std::string &reason,
   mapping.map(operands.getArrayRef(), body->getArguments());
   cloneOnBuffers(builder, op, mapping);
   FailureOr<KernelModel> kernel = buildKernelModel(*function, reason);
-  if (failed(kernel) || !selectSchedule(*kernel, reason))
+  if (failed(kernel) || 
+      !selectSchedule(*kernel, /*batchInvariant=*/false, reason))
     return false;
   SmallVector<TileOpInterface> tiles;
   op->walk([&](TileOpInterface tile) { tiles.push_back(tile); });
@@ -194,6 +195,8 @@ struct GPUDecomposeUnscheduled
     if (hasSchedule(op, reason, requirements)) {
       if (!requirements.empty())
         dispatch(func, op, requirements, symbols);
+      if (auto tile = dyn_cast<TileOpInterface>(op))
+        dispatchRows(func, tile, symbols);
       return;
     }
     func->removeAttr(kKernelAttrName);
@@ -278,16 +281,7 @@ struct GPUDecomposeUnscheduled
                    "unfused-on-device where a dynamic stride is no multiple of "
                    "16 bytes or k is empty");
     Location loc = op->getLoc();
-    auto wrapper = cast<func::FuncOp>(func->cloneWithoutRegions());
-    wrapper->removeAttr(kKernelAttrName);
-    wrapper->removeAttr("no_inline");
-    wrapper.setName((func.getName() + "_any").str());
-    symbols.insert(wrapper, Block::iterator(func));
-    if (failed(SymbolTable::replaceAllSymbolUses(func, wrapper.getNameAttr(),
-                                                 getOperation())))
-      llvm_unreachable("functions are called by flat symbols");
-
-    Block *body = wrapper.addEntryBlock();
+    Block *body = wrap(func, "_any", symbols);
     OpBuilder b = OpBuilder::atBlockBegin(body);
     auto index = [&](int64_t v) -> Value {
       return arith::ConstantIndexOp::create(b, loc, v);
@@ -326,6 +320,77 @@ struct GPUDecomposeUnscheduled
     for (Value result : kernel.getTerminator()->getOperands())
       results.push_back(mapping.lookupOrDefault(result));
     scf::YieldOp::create(b, loc, results);
+  }
+
+  /// Makes callers of the kernel `func` call an ordinary function, whose body it
+  /// returns.
+  Block *wrap(func::FuncOp func, StringRef suffix, SymbolTable &symbols) {
+    auto wrapper = cast<func::FuncOp>(func->cloneWithoutRegions());
+    wrapper->removeAttr(kKernelAttrName);
+    wrapper->removeAttr("no_inline");
+    wrapper.setName((func.getName() + suffix).str());
+    symbols.insert(wrapper, Block::iterator(func));
+    if (failed(SymbolTable::replaceAllSymbolUses(func, wrapper.getNameAttr(),
+                                                 getOperation())))
+      llvm_unreachable("functions are called by flat symbols");
+    return wrapper.addEntryBlock();
+  }
+
+  /// A kernel whose number of rows only a call shows gets a second version for
+  /// few of them, which wants another schedule.
+  void dispatchRows(func::FuncOp func, TileOpInterface op,
+                    SymbolTable &symbols) {
+    SmallVector<int64_t> extents = op.getStaticExtents();
+    int64_t factor = 1;
+    // An operand's dim for each b and m dim of unknown extent.
+    SmallVector<std::pair<unsigned, unsigned>> places;
+    for (unsigned d = 0; d < extents.size(); ++d) {
+      DimKind kind = op.getDimKind(d);
+      bool isRow = kind == DimKind::b || kind == DimKind::m;
+      if (!ShapedType::isDynamic(extents[d])) {
+        factor *= isRow ? extents[d] : 1;
+        continue;
+      }
+      // What is known of one version only is not worth another.
+      if (!isRow)
+        return;
+      for (unsigned i = 0, e = op->getNumOperands(); i < e; ++i)
+        if (std::optional<unsigned> position = op.getMap(i).getResultPosition(
+                getAffineDimExpr(d, &getContext()))) {
+          places.push_back({i, *position});
+          break;
+        }
+    }
+    if (op.getNumProducts() == 0 || places.empty() || factor > kChunk)
+      return;
+
+    Location loc = op.getLoc();
+    Block *body = wrap(func, "_rows", symbols);
+    auto few = cast<func::FuncOp>(func->clone());
+    few.setName((func.getName() + "_few").str());
+    OpBuilder b = OpBuilder::atBlockBegin(body);
+    few->setAttr(kMaxRowsAttrName, b.getI64IntegerAttr(kChunk));
+    symbols.insert(few, std::next(Block::iterator(func)));
+    Value rows = arith::ConstantIndexOp::create(b, loc, factor);
+    for (auto [operand, position] : places) {
+      auto argument = cast<BlockArgument>(op->getOperand(operand));
+      Value extent = tensor::DimOp::create(
+          b, loc, body->getArgument(argument.getArgNumber()), position);
+      rows = arith::MulIOp::create(b, loc, rows, extent);
+    }
+    Value isFew = arith::CmpIOp::create(
+        b, loc, arith::CmpIPredicate::ule, rows,
+        arith::ConstantIndexOp::create(b, loc, kChunk));
+    auto branch = scf::IfOp::create(b, loc, func.getResultTypes(), isFew,
+                                    /*withElseRegion=*/true);
+    branch->setAttr(kDispatchAttrName, b.getUnitAttr());
+    func::ReturnOp::create(b, loc, branch.getResults());
+    for (auto [block, callee] :
+         {std::pair(branch.thenBlock(), few), std::pair(branch.elseBlock(), func)}) {
+      b.setInsertionPointToStart(block);
+      auto call = func::CallOp::create(b, loc, callee, body->getArguments());
+      scf::YieldOp::create(b, loc, call.getResults());
+    }
   }
 
   void remark(Operation *op, StringRef reason, bool areKernels) {

@@ -54,11 +54,8 @@ struct GPUEmbedBinary
     Location loc = binary.getLoc();
     binary.erase();
 
-    struct Record {
-      int64_t sharedBytes = 0, threads = 0;
-    };
     SmallVector<std::string> kernels;
-    SmallVector<Record> records;
+    SmallVector<KernelLaunch> launches;
     std::string prefix = getHandleName("");
     for (LLVM::GlobalOp handle :
          llvm::make_early_inc_range(module.getOps<LLVM::GlobalOp>())) {
@@ -66,21 +63,21 @@ struct GPUEmbedBinary
       if (!name.consume_front(prefix))
         continue;
       kernels.push_back(name.str());
-      Record record;
+      KernelLaunch launch;
       handle.getInitializerRegion().walk([&](LLVM::InsertValueOp insert) {
         int64_t field = insert.getPosition().front();
-        if (field != 2 && field != 3)
+        int64_t *fields[] = {&launch.sharedBytes, &launch.threads,
+                             &launch.cluster, &launch.overlaps};
+        if (field < 2 || field > 5)
           return;
         auto constant = insert.getValue().getDefiningOp<LLVM::ConstantOp>();
-        int64_t value = cast<IntegerAttr>(constant.getValue()).getInt();
-        (field == 2 ? record.sharedBytes : record.threads) = value;
+        *fields[field - 2] = cast<IntegerAttr>(constant.getValue()).getInt();
       });
-      records.push_back(record);
+      launches.push_back(launch);
       handle.erase();
     }
-    for (auto [name, record] : llvm::zip(kernels, records))
-      createHandle(builder, module, loc, name, imageName, record.sharedBytes,
-                   record.threads);
+    for (auto [name, launch] : llvm::zip(kernels, launches))
+      createHandle(builder, module, loc, name, imageName, launch);
     createLoader(module, kernels);
   }
 

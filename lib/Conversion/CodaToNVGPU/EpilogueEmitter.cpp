@@ -39,12 +39,13 @@ static int64_t lanesOf(int level) {
 EpilogueEmitter::EpilogueEmitter(KernelEmitter &emitter, const TileModel &tile,
                                  const TileCoords &at, int64_t fragment)
     : e(emitter), b(emitter.b), loc(emitter.loc), tile(tile), at(at),
-      fragment(fragment), points(getTilePoints(tile, emitter.schedule)),
+      fragment(fragment), points(getRegionPoints(tile, emitter.schedule)),
       chunks(points / kChunk) {
+  this->at.column = e.regionColumn(tile, at);
   int64_t rows = tile.dims[tile.innerM].extent;
   masksRows = ShapedType::isDynamic(rows) || rows % getTileRows(e.schedule) != 0;
   int64_t columns = tile.getColumns();
-  masksColumns = ShapedType::isDynamic(columns) || columns % points != 0;
+  masksColumns = ShapedType::isDynamic(columns) || columns % getTilePoints(tile, e.schedule) != 0;
 
   Value quad = e.divU(e.lane, e.i32(4)), inQuad = e.remU(e.lane, e.i32(4));
   row0 = e.add(at.coords[tile.innerM],

@@ -263,9 +263,7 @@ Value EpilogueEmitter::scratchBase(int64_t number) {
   Value base = e.i32(getScratchOffset(e.kernel, e.schedule) + number * bytes);
   if (!e.schedule.getPingpong())
     return base;
-  int64_t all = (getSharedMemoryBytes(e.kernel, e.schedule) -
-                 getScratchOffset(e.kernel, e.schedule)) /
-                kConsumers;
+  int64_t all = getScratchBytes(e.kernel, e.schedule) / kConsumers;
   return e.add(base, e.mul(e.consumer, e.i32(all)));
 }
 

@@ -51,7 +51,7 @@ void KernelEmitter::multiplyBlock(const TileModel &tile, const Phase &phase,
   for (size_t f = 0; f < accumulators.size(); ++f)
     a.push_back(descriptor(
         add(base, mul(rowBlock(i32(f)), i32(kChunk * kBlockK * 2))), kChunk));
-  Value w = descriptor(add(base, i32(getTileRows(schedule) * kBlockK * 2)),
+  Value w = descriptor(add(base, i32(getRightOffset(tile, schedule))),
                        phase.rhsKMajor ? columns : kChunk);
   NVVM::WgmmaFenceAlignedOp::create(b, loc);
   auto type =
@@ -98,7 +98,8 @@ RingPosition KernelEmitter::multiply(const TileModel &tile, RingPosition at,
     SmallVector<Value> carried{at.stage, at.parity, previous};
     llvm::append_range(carried, accumulators);
     auto loop = scf::ForOp::create(b, loc, i32(p == 0 ? 1 : 0),
-                                   numBlocks(tile, phase), i32(1), carried);
+                                   blockSlice(tile, phase).second, i32(1),
+                                   carried);
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
@@ -168,6 +169,9 @@ Value KernelEmitter::opaque(Value value) {
       .getResult(0);
 }
 
+/// Accumulators of a thread beside which a region's row values fit.
+static constexpr int64_t kFewAccumulators = 64;
+
 KernelEmitter::WalkState
 KernelEmitter::consumeTile(const TileModel &tile, Value number,
                            const WalkState &state) {
@@ -178,8 +182,9 @@ KernelEmitter::consumeTile(const TileModel &tile, Value number,
   // The loads of rows go out before the products, which hide their latency. Of
   // a ping-pong pair the other consumer's products do: there nothing of the
   // region of a fragment is made before, or kept from another fragment, so that
-  // nothing of it takes registers meanwhile.
-  bool early = !schedule.getPingpong();
+  // nothing of it takes registers meanwhile; unless the tile takes few itself.
+  bool early = !schedule.getPingpong() ||
+               getThreadAccumulators(schedule) <= kFewAccumulators;
   auto begin = [&](int64_t fragment, Value number) {
     epilogues.emplace_back(*this, tile, tileCoords(tile, number), fragment);
     epilogues.back().loadRows();
@@ -191,19 +196,57 @@ KernelEmitter::consumeTile(const TileModel &tile, Value number,
     releaseHeld(state.ring, state.held);
   else
     after.ring = multiply(tile, state.ring, state.held, accumulators);
-  RingPosition &loadedAt = schedule.getRing() ? after.ring : after.prefetch;
-  LoadedTiles loaded(*this, tile, loadedAt);
-  size_t perFragment = accumulators.size() / fragments;
-  for (int64_t f = 0; f < fragments; ++f) {
-    if (!early) {
-      setThread(opaque(threadId));
-      begin(f, opaque(number));
+  auto runRegion = [&](RingPosition &loadedAt) {
+    LoadedTiles loaded(*this, tile, loadedAt);
+    size_t perFragment = accumulators.size() / fragments;
+    for (int64_t f = 0; f < fragments; ++f) {
+      if (!early) {
+        setThread(opaque(threadId));
+        begin(f, opaque(number));
+      }
+      epilogues[f].run(
+          ArrayRef(accumulators).slice(f * perFragment, perFragment), loaded);
     }
-    epilogues[f].run(
-        ArrayRef(accumulators).slice(f * perFragment, perFragment), loaded);
+    after.held = i32(loaded.finishTile());
+    loadedAt = loaded.getEnd();
+  };
+  if (schedule.getSplit() == 1) {
+    runRegion(schedule.getRing() ? after.ring : after.prefetch);
+    return after;
   }
-  after.held = i32(loaded.finishTile());
-  loadedAt = loaded.getEnd();
+  Value row0 = tileCoords(tile, number).coords[tile.innerM];
+  giveAccumulators(tile, row0, state.exchangeParity, accumulators);
+  after.exchangeParity = bitXor(state.exchangeParity, i1(true));
+  RingPosition prefetch = after.prefetch;
+  auto take = [&] {
+    accumulators = takeAccumulators(tile, row0, after.exchangeParity);
+    releaseAccumulators();
+    runRegion(after.prefetch);
+  };
+  Value owner = isOwner(tile);
+  if (!owner) {
+    take();
+    return after;
+  }
+  auto branch =
+      scf::IfOp::create(b, loc, TypeRange{b.getI32Type(), b.getI1Type()}, owner,
+                        /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    auto thread =
+        std::make_tuple(warpgroupThread, consumer, warp, lane, isLeader);
+    take();
+    std::tie(warpgroupThread, consumer, warp, lane, isLeader) = thread;
+    scf::YieldOp::create(
+        b, loc, ValueRange{after.prefetch.stage, after.prefetch.parity});
+    b.setInsertionPointToStart(branch.elseBlock());
+    releaseAccumulators();
+    scf::YieldOp::create(b, loc, ValueRange{prefetch.stage, prefetch.parity});
+  }
+  after.prefetch = {branch.getResult(0), branch.getResult(1)};
+  // Buffers of one's own go back at the end of a tile.
+  after.held = i32(0);
   return after;
 }
 
@@ -214,12 +257,14 @@ KernelEmitter::consumeInTurn(const TileModel &tile, Value number,
                              const WalkState &state) {
   Type i32Type = b.getI32Type(), i1Type = b.getI1Type();
   auto branch = scf::IfOp::create(
-      b, loc, TypeRange{i32Type, i1Type, i32Type, i1Type, i1Type},
+      b, loc, TypeRange{i32Type, i1Type, i32Type, i1Type, i1Type, i1Type},
       state.isMine, /*withElseRegion=*/true);
-  auto yield = [&](RingPosition ring, RingPosition prefetch, Value parity) {
-    scf::YieldOp::create(b, loc,
-                         ValueRange{ring.stage, ring.parity, prefetch.stage,
-                                    prefetch.parity, parity});
+  auto yield = [&](const WalkState &state) {
+    scf::YieldOp::create(
+        b, loc,
+        ValueRange{state.ring.stage, state.ring.parity, state.prefetch.stage,
+                   state.prefetch.parity, state.turnParity,
+                   state.exchangeParity});
   };
   {
     OpBuilder::InsertionGuard guard(b);
@@ -228,21 +273,23 @@ KernelEmitter::consumeInTurn(const TileModel &tile, Value number,
     auto thread = std::make_tuple(warpgroupThread, consumer, warp, lane, isLeader);
     WalkState after = consumeTile(tile, number, state);
     std::tie(warpgroupThread, consumer, warp, lane, isLeader) = thread;
-    yield(after.ring, after.prefetch, bitXor(state.turnParity, i1(true)));
+    after.turnParity = bitXor(state.turnParity, i1(true));
+    yield(after);
   }
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.elseBlock());
-    RingPosition ring = state.ring;
+    WalkState after = state;
     for (const Phase &phase : tile.phases)
-      ring = advance(ring, numBlocks(tile, phase));
-    yield(ring, state.prefetch, state.turnParity);
+      after.ring = advance(after.ring, blockSlice(tile, phase).second);
+    yield(after);
   }
   return {{branch.getResult(0), branch.getResult(1)},
           {branch.getResult(2), branch.getResult(3)},
           bitXor(state.isMine, i1(true)),
           branch.getResult(4),
-          state.held};
+          state.held,
+          branch.getResult(5)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -258,7 +305,7 @@ void KernelEmitter::emitConsumers() {
   consumer = sub(warpgroup, i32(1)); // Known to be uniform.
   Value isFirst = equal(consumer, i32(0));
   RingPosition start{i32(0), i1(false)};
-  forTiles({start, start, isFirst, isFirst, i32(0)},
+  forTiles({start, start, isFirst, isFirst, i32(0), i1(true)},
            [&](const TileModel &tile, Value number, const WalkState &state) {
              if (schedule.getPingpong())
                return consumeInTurn(tile, number, state);

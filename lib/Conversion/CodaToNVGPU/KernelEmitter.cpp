@@ -440,32 +440,35 @@ void KernelEmitter::forTiles(
     return SmallVector<Value>{state.ring.stage,     state.ring.parity,
                               state.prefetch.stage, state.prefetch.parity,
                               state.isMine,         state.turnParity,
-                              state.held,           next};
+                              state.held,           state.exchangeParity,
+                              next};
   };
   auto unpack = [](ValueRange values) {
     return WalkState{{values[0], values[1]},
                      {values[2], values[3]},
                      values[4],
                      values[5],
-                     values[6]};
+                     values[6],
+                     values[7]};
   };
-  // Tiles of all ops are numbered through; a block takes every gridSize-th.
+  // Tiles of all ops are numbered through; a block, or cluster, takes every
+  // tileStep-th.
   WalkState state = start;
-  Value next = blockId, begin = i32(0);
+  Value next = firstTile, begin = i32(0);
   for (const TileModel &tile : kernel.tiles) {
     Value end = add(begin, numTiles(tile));
     auto loop =
-        scf::ForOp::create(b, loc, next, end, gridSize, pack(state, next));
+        scf::ForOp::create(b, loc, next, end, tileStep, pack(state, next));
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
       Value number = loop.getInductionVar();
       WalkState after =
           body(tile, sub(number, begin), unpack(loop.getRegionIterArgs()));
-      scf::YieldOp::create(b, loc, pack(after, add(number, gridSize)));
+      scf::YieldOp::create(b, loc, pack(after, add(number, tileStep)));
     }
     state = unpack(loop.getResults());
-    next = loop.getResult(7);
+    next = loop.getResult(8);
     begin = end;
   }
 }
@@ -491,6 +494,13 @@ void KernelEmitter::emitPrologue() {
         b, loc,
         nvgpu::MBarrierGroupType::get(context, workgroupSpace(context),
                                       kConsumers));
+  bool splits = schedule.getSplit() > 1;
+  if (splits) {
+    auto type = nvgpu::MBarrierGroupType::get(context, workgroupSpace(context),
+                                              kConsumers);
+    exchangeReady = nvgpu::MBarrierCreateOp::create(b, loc, type);
+    exchangeFree = nvgpu::MBarrierCreateOp::create(b, loc, type);
+  }
   Value address = toI32(
       memref::ExtractAlignedPointerAsIndexOp::create(b, loc, dynamicMemory));
   dynamicPointer = LLVM::IntToPtrOp::create(
@@ -503,8 +513,14 @@ void KernelEmitter::emitPrologue() {
   warpgroupThread = remU(threadId, i32(128));
   blockId = toI32(gpu::BlockIdOp::create(b, loc, gpu::Dimension::x));
   gridSize = toI32(gpu::GridDimOp::create(b, loc, gpu::Dimension::x));
+  // A cluster's blocks have neighbouring numbers.
+  Value blocks = i32(getClusterBlocks(schedule));
+  firstTile = divU(blockId, blocks);
+  tileStep = divU(gridSize, blocks);
+  slice = remU(blockId, blocks);
   isFirstThread = equal(threadId, i32(0));
   ifThen(isFirstThread, [&] {
+    setUp = b.getInsertionBlock();
     for (int64_t s = 0; s < schedule.getStages(); ++s) {
       nvgpu::MBarrierInitOp::create(b, loc, full, index(1), index(s), Value());
       nvgpu::MBarrierInitOp::create(b, loc, empty,
@@ -520,9 +536,23 @@ void KernelEmitter::emitPrologue() {
       for (int64_t w = 0; w < kConsumers; ++w)
         nvgpu::MBarrierInitOp::create(b, loc, turn, index(1), index(w),
                                       Value());
+    if (splits)
+      for (int64_t w = 0; w < kConsumers; ++w)
+        for (Value barriers : {exchangeReady, exchangeFree})
+          nvgpu::MBarrierInitOp::create(b, loc, barriers,
+                                        index(schedule.getSplit()), index(w),
+                                        Value());
     NVVM::FenceMbarrierInitOp::create(b, loc);
   });
-  gpu::BarrierOp::create(b, loc);
+  if (getClusterBlocks(schedule) > 1)
+    clusterBarrier();
+  else
+    gpu::BarrierOp::create(b, loc);
+  // What comes before needs nothing of the kernel before this one, and the one
+  // after may begin as soon as this one's blocks do: it waits here itself.
+  NVVM::GriddepcontrolOp::create(b, loc,
+                                 NVVM::GridDepActionKind::launch_dependents);
+  NVVM::GriddepcontrolOp::create(b, loc, NVVM::GridDepActionKind::wait);
 }
 
 gpu::GPUFuncOp KernelEmitter::emit(StringRef name) {
@@ -542,6 +572,8 @@ gpu::GPUFuncOp KernelEmitter::emit(StringRef name) {
   b.setInsertionPointToStart(roles.elseBlock());
   emitConsumers();
   b.setInsertionPointAfter(roles);
+  if (getClusterBlocks(schedule) > 1)
+    clusterBarrier();
   gpu::ReturnOp::create(b, loc);
   // Tensor maps lie in memory; the first use of one would wait for it.
   b.setInsertionPoint(roles);
@@ -553,6 +585,17 @@ gpu::GPUFuncOp KernelEmitter::emit(StringRef name) {
                       .getResult(0);
       nvgpu::TmaPrefetchOp::create(b, loc, map, isFirstThread);
     }
+
+  // The first load of a map finds it there.
+  b.setInsertionPointToStart(setUp);
+  for (auto [param, value] : llvm::zip(params, paramValues))
+    if (param.kind == KernelParam::TensorMap)
+      nvgpu::TmaPrefetchOp::create(
+          b, loc,
+          UnrealizedConversionCastOp::create(
+              b, loc, tensorMapType(param.box, param.operand->element), value)
+              .getResult(0),
+          Value());
 
   SmallVector<Type> types(func.getBody().front().getArgumentTypes());
   func.setFunctionType(b.getFunctionType(types, {}));

@@ -36,6 +36,19 @@
 // under the first products of the next tile. What it holds meanwhile is less
 // than the ring, or the next tile would never begin.
 //
+// Split: the blocks of a cluster work on one tile, each on its slice of the k
+// blocks, and meet in an exchange after the products. Each consumer writes its
+// accumulators to its own block's shared memory (exchange buffer) and arrives at
+// ready[w] of all blocks; the owners, blocks that have some of the tile's columns,
+// wait for theirs, add what all blocks have written in the order of the slices,
+// and go on with the region. free[w] lets a consumer write again: an owner
+// arrives there, at all blocks, when it has read, another block at once. Both
+// have an arrival per block; parities from 0 (ready) and 1 (free), one phase a
+// tile of the consumer. A block that skips the wait for ready knows from the next
+// free that the phase is complete: all blocks arrive at ready first. These waits
+// and arrivals acquire and release at the scope of the cluster. Blocks begin and
+// end together (cluster barrier), so that no one's memory is gone too early.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef CODA_CONVERSION_CODATONVGPU_KERNELEMITTER_H
@@ -241,6 +254,8 @@ private:
     RingPosition ring, prefetch;
     Value isMine, turnParity;
     Value held;
+    /// Of the next wait for a free exchange buffer.
+    Value exchangeParity;
   };
   void setThread(Value thread);
   Value opaque(Value value);
@@ -277,6 +292,27 @@ private:
                 llvm::function_ref<WalkState(const TileModel &, Value,
                                              const WalkState &)>
                     body);
+  /// First k block of this block's slice, and their number.
+  std::pair<Value, Value> blockSlice(const TileModel &tile,
+                                     const Phase &phase);
+
+  // Clusters.
+  void waitCluster(Value barriers, Value number, Value parity);
+  void arriveCluster(Value barriers, Value number, Value rank);
+  void clusterBarrier();
+  /// Whether this block runs the region on some columns of a tile; null: always.
+  Value isOwner(const TileModel &tile);
+  /// First of the columns of a tile on which this block runs the region.
+  Value regionColumn(const TileModel &tile, const TileCoords &at);
+  Value exchangeBase();
+  /// Shows the cluster this block's accumulators.
+  void giveAccumulators(const TileModel &tile, Value row0, Value parity,
+                        ArrayRef<Value> accumulators);
+  /// The sums over all slices, of the columns that this block owns.
+  SmallVector<Value> takeAccumulators(const TileModel &tile, Value row0,
+                                      Value parity);
+  void releaseAccumulators();
+
   WalkState consumeInTurn(const TileModel &tile, Value number,
                           const WalkState &state);
 
@@ -287,9 +323,15 @@ private:
   SmallVector<Value> paramValues;
   int64_t stageBytes;
 
+  /// What the first thread does before all others go on.
+  Block *setUp = nullptr;
   // Values at the top of the kernel.
   Value dynamicMemory, dynamicPointer, full, empty, turn;
   Value prefetchFull, prefetchEmpty;
+  Value exchangeReady, exchangeFree;
+  /// Of the tiles, the first of this block's and the step to the next; the slice
+  /// of k that is its.
+  Value firstTile, tileStep, slice;
   Type barrierType;
   Value threadId, warpgroup, warpgroupThread, blockId, gridSize, isFirstThread;
   // Values of the consumers.

@@ -349,8 +349,7 @@ void ModelBuilder::setUDims(ArrayRef<unsigned> operandDims,
 /// its last dim, few enough dims, elements of 16 to `maxBits` bits.
 bool ModelBuilder::isTensorMapped(const OperandModel &operand,
                                   int64_t maxBits) {
-  if (operand.dims.empty() || operand.dims.size() > kMaxTensorMapRank ||
-      operand.dims.size() < 2)
+  if (operand.dims.empty() || operand.dims.size() > kMaxTensorMapRank)
     return false;
   if (!operand.element.isF16() && !operand.element.isBF16() &&
       !(maxBits == 32 && operand.element.isF32()))
@@ -609,6 +608,8 @@ FailureOr<KernelModel> coda_gpu::buildKernelModel(func::FuncOp func,
     TileModel tile;
     if (failed(ModelBuilder(op, tile, reason).run()))
       return failure();
+    if (auto rows = func->getAttrOfType<IntegerAttr>(kMaxRowsAttrName))
+      tile.maxRows = rows.getInt();
     kernel.tiles.push_back(std::move(tile));
   }
   return kernel;

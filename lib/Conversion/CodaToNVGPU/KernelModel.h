@@ -24,12 +24,19 @@
 
 namespace mlir::coda_gpu {
 
+/// An integer attribute of a kernel function: no call has more rows, b and m dims
+/// together.
+constexpr llvm::StringLiteral kMaxRowsAttrName = "coda.max_rows";
 /// Rows and columns of the chunk that one warpgroup stores at a time; rows of
 /// one WGMMA.
 constexpr int64_t kChunk = 64;
 constexpr int64_t kConsumers = 2;
 /// Rows that a reduction over rows may span: one chunk of each consumer.
 constexpr int64_t kReducedRows = kConsumers * kChunk;
+/// What the hardware takes on every device: blocks of a cluster.
+constexpr int64_t kMaxClusterBlocks = 8;
+/// Bounds the barriers, which lie outside of dynamic shared memory.
+constexpr int64_t kMaxStages = 16;
 /// Depth of one k block.
 constexpr int64_t kBlockK = 64;
 /// What a consumer loads or stores at a time: 64 rows of 128 bytes, a chunk of
@@ -147,6 +154,8 @@ struct TileModel {
   SmallVector<ColumnGroup> groups;
   std::vector<InputModel> inputs;
   std::vector<OutputModel> outputs;
+  /// The most rows that a call has; 0 if not known.
+  int64_t maxRows = 0;
   /// Columns of a coda.group_reduce's group, a multiple of 64; 0: no such op.
   int64_t groupColumns = 0;
 
@@ -204,9 +213,32 @@ inline int64_t getFragments(ScheduleAttr schedule) {
   return getTileRows(schedule) /
          (schedule.getPingpong() ? kChunk : kConsumers * kChunk);
 }
+/// Blocks that work on one tile together.
+inline int64_t getClusterBlocks(ScheduleAttr schedule) {
+  return schedule.getSplit();
+}
+/// Accumulators of one thread.
+inline int64_t getThreadAccumulators(ScheduleAttr schedule) {
+  return getFragments(schedule) * schedule.getTile()[1] / 2;
+}
 /// Points of n of one tile of `tile` under `schedule`.
 int64_t getTilePoints(const TileModel &tile, ScheduleAttr schedule);
-/// Bytes of a stage that a k block of `tile` fills.
+/// Blocks of a cluster that run the region: each on its own columns.
+int64_t getOwners(const TileModel &tile, ScheduleAttr schedule);
+/// Points of n of a tile on which one block runs the region.
+int64_t getRegionPoints(const TileModel &tile, ScheduleAttr schedule);
+/// Rows of the left factor in a stage: of few rows no more than there are. What
+/// a fragment then reads beyond them are columns of the right factor, and its
+/// rows beyond the last are never stored.
+int64_t getFactorRows(const TileModel &tile, ScheduleAttr schedule);
+/// Where the right factors begin in a stage.
+int64_t getRightOffset(const TileModel &tile, ScheduleAttr schedule);
+/// Warps of a consumer that have rows of a tile.
+int64_t getActiveWarps(const TileModel &tile, ScheduleAttr schedule);
+/// Bytes in which one consumer shows the blocks of its cluster the accumulators
+/// of a tile; 0 without a split.
+int64_t getExchangeBytes(const KernelModel &kernel, ScheduleAttr schedule);
+/// Bytes that a k block of `tile` loads into a stage.
 int64_t getBlockBytes(const TileModel &tile, ScheduleAttr schedule);
 /// Bytes of one ring stage of the kernel.
 int64_t getStageBytes(const KernelModel &kernel, ScheduleAttr schedule);
@@ -231,11 +263,15 @@ struct RingBoxes {
 /// Bytes of the prefetched boxes of one chunk.
 int64_t getPrefetchBytes(const KernelModel &kernel);
 /// Dynamic shared memory of the kernel: the ring, the staged boxes, the
-/// prefetched ones, the scratch of the column reductions.
+/// prefetched ones, the scratch of the column reductions, the accumulators that
+/// a cluster exchanges.
 int64_t getSharedMemoryBytes(const KernelModel &kernel, ScheduleAttr schedule);
 int64_t getStagingOffset(const KernelModel &kernel, ScheduleAttr schedule);
 int64_t getPrefetchOffset(const KernelModel &kernel, ScheduleAttr schedule);
 int64_t getScratchOffset(const KernelModel &kernel, ScheduleAttr schedule);
+/// Scratch of the column reductions, of all consumers.
+int64_t getScratchBytes(const KernelModel &kernel, ScheduleAttr schedule);
+int64_t getExchangeOffset(const KernelModel &kernel, ScheduleAttr schedule);
 /// Slots of the staging ring of `tile`: chunks in flight on their way out.
 int64_t getStagingSlots(const TileModel &tile, ScheduleAttr schedule);
 
@@ -243,15 +279,23 @@ int64_t getStagingSlots(const TileModel &tile, ScheduleAttr schedule);
 /// as main_gemm_0_128x256x64_s4, with what is not the default behind it.
 std::string getKernelName(func::FuncOp func, ScheduleAttr schedule);
 
+/// Whether the bits of a row depend on its products alone: schedules of which
+/// this holds add those of an element in one order, whatever the tile.
+inline bool isBatchInvariant(ScheduleAttr schedule) {
+  return schedule.getSplit() == 1;
+}
+
 /// The one place that says whether a schedule fits a kernel.
 LogicalResult verifySchedule(const KernelModel &kernel, ScheduleAttr schedule,
                              std::string &reason);
 /// A bounded list of schedules that fit, the likely best first; empty, with the
-/// reason, if none does.
+/// reason, if none does; `batchInvariant` leaves others out.
 SmallVector<ScheduleAttr> enumerateSchedules(const KernelModel &kernel,
+                                             bool batchInvariant,
                                              std::string &reason);
 /// The schedule that the selector takes; null, with the reason, if none fits.
-ScheduleAttr selectSchedule(const KernelModel &kernel, std::string &reason);
+ScheduleAttr selectSchedule(const KernelModel &kernel, bool batchInvariant,
+                            std::string &reason);
 
 } // namespace mlir::coda_gpu
 

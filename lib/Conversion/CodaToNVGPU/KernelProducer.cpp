@@ -87,7 +87,8 @@ void KernelEmitter::loadBlock(const TileModel &tile, const Phase &phase,
 
   if (phase.lhsKMajor) {
     load(phase.lhs,
-         boxOf(phase.lhs, tile.innerM, getTileRows(schedule), kBlockK), coords,
+         boxOf(phase.lhs, tile.innerM, getFactorRows(tile, schedule), kBlockK),
+         coords,
          full, toIndex(at.stage), base);
   } else {
     for (int64_t row = 0; row < getTileRows(schedule); row += kChunk) {
@@ -98,7 +99,7 @@ void KernelEmitter::loadBlock(const TileModel &tile, const Phase &phase,
     }
   }
 
-  int64_t offset = getTileRows(schedule) * kBlockK * 2;
+  int64_t offset = getRightOffset(tile, schedule);
   for (const ColumnGroup &group : tile.groups) {
     const OperandModel &rhs = phase.rhs[group.accumulator];
     SmallVector<Value> there = coords;
@@ -154,8 +155,9 @@ RingPosition KernelEmitter::produceTile(const TileModel &tile, Value number,
   TileCoords tileAt = tileCoords(tile, number);
   int64_t blockBytes = getBlockBytes(tile, schedule);
   for (const Phase &phase : tile.phases) {
-    auto loop = scf::ForOp::create(b, loc, i32(0), numBlocks(tile, phase),
-                                   i32(1), ValueRange{at.stage, at.parity});
+    auto [first, count] = blockSlice(tile, phase);
+    auto loop = scf::ForOp::create(b, loc, first, add(first, count), i32(1),
+                                   ValueRange{at.stage, at.parity});
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
@@ -265,7 +267,7 @@ RingPosition KernelEmitter::prefetchTile(const TileModel &tile,
   if (boxes == 0)
     return at;
   TileCoords tileAt = tileCoords(tile, tileNumber);
-  int64_t chunks = getTilePoints(tile, schedule) / kChunk;
+  int64_t chunks = getRegionPoints(tile, schedule) / kChunk;
   // A loop, not its turns: this thread has few registers.
   auto loop = scf::ForOp::create(
       b, loc, i32(0), i32(getFragments(schedule) * chunks), i32(1),
@@ -276,7 +278,8 @@ RingPosition KernelEmitter::prefetchTile(const TileModel &tile,
   Value fragment = divU(loop.getInductionVar(), i32(chunks));
   Value chunk = remU(loop.getInductionVar(), i32(chunks));
   SmallVector<Value> coords = chunkCoords(
-      tile, tileAt, add(tileAt.column, mul(chunk, i32(kChunk))));
+      tile, tileAt,
+      add(regionColumn(tile, tileAt), mul(chunk, i32(kChunk))));
   coords[tile.innerM] = add(tileAt.coords[tile.innerM],
                             mul(rowBlock(fragment), i32(kChunk)));
   Value number = prefetchNumber(at), barrier = toIndex(number);
@@ -301,7 +304,7 @@ void KernelEmitter::emitProducer() {
                                  NVVM::SetMaxRegisterAction::decrease);
   ifThen(isFirstThread, [&] {
     RingPosition start{i32(0), i1(true)};
-    forTiles({start, start, i1(true), i1(true), i32(0)},
+    forTiles({start, start, i1(true), i1(true), i32(0), i1(true)},
              [&](const TileModel &tile, Value number, const WalkState &state) {
                WalkState after = state;
                after.ring = produceTile(tile, number, state.ring);
@@ -322,15 +325,18 @@ void KernelEmitter::emitPrefetcher() {
     RingPosition start{i32(0), i1(true)};
     Value isFirst = equal(consumer, i32(0));
     forTiles(
-        {start, start, isFirst, i1(true), i32(0)},
+        {start, start, isFirst, i1(true), i32(0), i1(true)},
         [&](const TileModel &tile, Value number, const WalkState &state) {
           WalkState after = state;
-          if (!schedule.getPingpong()) {
+          Value loads = isOwner(tile);
+          if (schedule.getPingpong())
+            loads = loads ? bitAnd(loads, state.isMine) : state.isMine;
+          if (!loads) {
             after.prefetch = prefetchTile(tile, number, state.prefetch);
             return after;
           }
           auto branch = scf::IfOp::create(
-              b, loc, TypeRange{b.getI32Type(), b.getI1Type()}, state.isMine,
+              b, loc, TypeRange{b.getI32Type(), b.getI1Type()}, loads,
               /*withElseRegion=*/true);
           OpBuilder::InsertionGuard guard(b);
           b.setInsertionPointToStart(branch.thenBlock());

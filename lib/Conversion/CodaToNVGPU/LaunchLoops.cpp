@@ -564,7 +564,7 @@ struct GPULaunchLoops
     } else {
       made.push_back(kernel);
       createHandle(builder, getOperation(), op->getLoc(), kernel.getName(),
-                   /*image=*/"", /*sharedBytes=*/0, kThreads);
+                   /*image=*/"", {/*sharedBytes=*/0, kThreads});
       ++numKernels;
     }
     emitLoopLaunch(builder, getOperation(), op->getLoc(), kernel.getName(),

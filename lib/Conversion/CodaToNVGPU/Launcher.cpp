@@ -25,14 +25,14 @@ Type coda_gpu::getHandleType(MLIRContext *context) {
   Type pointer = LLVM::LLVMPointerType::get(context);
   Type i32 = IntegerType::get(context, 32);
   return LLVM::LLVMStructType::getLiteral(
-      context, {pointer, pointer, i32, i32,
+      context, {pointer, pointer, i32, i32, i32, i32,
+                LLVM::LLVMArrayType::get(i32, kMaxDevices),
                 LLVM::LLVMArrayType::get(pointer, kMaxDevices)});
 }
 
 LLVM::GlobalOp coda_gpu::createHandle(OpBuilder &builder, ModuleOp module,
                                       Location loc, StringRef name,
-                                      StringRef image, int64_t sharedBytes,
-                                      int64_t threads) {
+                                      StringRef image, KernelLaunch launch) {
   OpBuilder::InsertionGuard guard(builder);
   MLIRContext *context = builder.getContext();
   builder.setInsertionPointToStart(module.getBody());
@@ -67,10 +67,11 @@ LLVM::GlobalOp coda_gpu::createHandle(OpBuilder &builder, ModuleOp module,
     return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(),
                                     builder.getI32IntegerAttr(v));
   };
-  record = LLVM::InsertValueOp::create(builder, loc, record, i32(sharedBytes),
-                                       ArrayRef<int64_t>{2});
-  record = LLVM::InsertValueOp::create(builder, loc, record, i32(threads),
-                                       ArrayRef<int64_t>{3});
+  int64_t field = 2;
+  for (int64_t value : {launch.sharedBytes, launch.threads, launch.cluster,
+                        launch.overlaps})
+    record = LLVM::InsertValueOp::create(builder, loc, record, i32(value),
+                                         ArrayRef<int64_t>{field++});
   LLVM::ReturnOp::create(builder, loc, record);
   return handle;
 }

@@ -14,17 +14,29 @@
 
 namespace mlir::coda_gpu {
 
+/// What a launch needs of a kernel beside its parameters.
+struct KernelLaunch {
+  /// Dynamic shared memory of a block.
+  int64_t sharedBytes = 0;
+  int64_t threads = 0;
+  /// Blocks of a cluster.
+  int64_t cluster = 1;
+  /// 1: the kernel itself waits for the one before it, and may be launched
+  /// before that has ended.
+  int64_t overlaps = 0;
+};
+
 /// Name of the record that the launch runtime keeps about kernel `name`.
 std::string getHandleName(StringRef name);
 
 /// Type of that record, `coda_gpu_kernel` of coda/Runtime/GPULaunch.h:
-/// image, name, bytes of dynamic shared memory, threads, one function a device.
+/// image, name, `KernelLaunch`; clusters and function, one a device.
 Type getHandleType(MLIRContext *context);
 
 /// Builds the record, with the image given or null, before `module`'s first op.
 LLVM::GlobalOp createHandle(OpBuilder &builder, ModuleOp module, Location loc,
                             StringRef name, StringRef image,
-                            int64_t sharedBytes, int64_t threads);
+                            KernelLaunch launch);
 
 /// Emits the launch of `kernel` at the builder's insertion point: a tensor map
 /// for each operand that the copy engine moves, then the parameters.

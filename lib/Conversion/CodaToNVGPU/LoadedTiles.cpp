@@ -31,7 +31,7 @@ LoadedTiles::LoadedTiles(KernelEmitter &emitter, const TileModel &tile,
     : e(emitter), start(start), boxes(tile, emitter.schedule),
       ring(emitter.schedule.getRing()),
       perChunk(getPrefetchedPerChunk(tile, emitter.schedule)),
-      chunks(getTilePoints(tile, emitter.schedule) / kChunk) {
+      chunks(getRegionPoints(tile, emitter.schedule) / kChunk) {
   perUnit = ring ? getBoxesPerStage(e.kernel, e.schedule) : perChunk;
   capacity = ring ? e.schedule.getStages() : e.schedule.getPrefetch();
   if (perChunk)

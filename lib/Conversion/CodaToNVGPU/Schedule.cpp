@@ -14,6 +14,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <limits>
+#include <numeric>
 
 namespace mlir::coda_gpu {
 #define GEN_PASS_DEF_SELECTSCHEDULE
@@ -27,19 +28,70 @@ int64_t coda_gpu::getTilePoints(const TileModel &tile, ScheduleAttr schedule) {
   return schedule.getTile()[1] / tile.getNumGroups() / kChunk * kChunk;
 }
 
+/// Columns that one block must have of a tile: a reduction over a row's columns
+/// stays in a thread.
+static int64_t getColumnUnit(const TileModel &tile) {
+  int64_t unit = std::max(kChunk, tile.groupColumns);
+  for (const OutputModel &output : tile.outputs)
+    if (output.reduce == ReduceKind::Rows)
+      unit = std::lcm(unit, output.groupColumns);
+  return unit;
+}
+
+int64_t coda_gpu::getOwners(const TileModel &tile, ScheduleAttr schedule) {
+  int64_t units = getTilePoints(tile, schedule) / getColumnUnit(tile);
+  return std::gcd(std::max<int64_t>(1, units), schedule.getSplit());
+}
+
+int64_t coda_gpu::getRegionPoints(const TileModel &tile,
+                                  ScheduleAttr schedule) {
+  return getTilePoints(tile, schedule) / getOwners(tile, schedule);
+}
+
+int64_t coda_gpu::getFactorRows(const TileModel &tile, ScheduleAttr schedule) {
+  int64_t rows = getTileRows(schedule), extent = tile.dims[tile.innerM].extent;
+  bool isKMajor = llvm::all_of(
+      tile.phases, [](const Phase &phase) { return phase.lhsKMajor; });
+  if (rows != kChunk || !isKMajor || ShapedType::isDynamic(extent))
+    return rows;
+  // The swizzle repeats every 8 rows.
+  return std::min<int64_t>(rows, llvm::alignTo(std::max<int64_t>(1, extent), 8));
+}
+
+int64_t coda_gpu::getActiveWarps(const TileModel &tile,
+                                 ScheduleAttr schedule) {
+  int64_t extent = tile.dims[tile.innerM].extent;
+  if (getTileRows(schedule) != kChunk || ShapedType::isDynamic(extent))
+    return 4;
+  return std::clamp<int64_t>(llvm::divideCeil(extent, 16), 1, 4);
+}
+
+int64_t coda_gpu::getRightOffset(const TileModel &tile,
+                                 ScheduleAttr schedule) {
+  return getFactorRows(tile, schedule) * kBlockK * 2;
+}
+
+static int64_t getRightBytes(const TileModel &tile, ScheduleAttr schedule) {
+  return getTilePoints(tile, schedule) * tile.getNumGroups() * kBlockK * 2;
+}
+
 int64_t coda_gpu::getBlockBytes(const TileModel &tile, ScheduleAttr schedule) {
   if (tile.phases.empty())
     return 0;
-  return (getTileRows(schedule) +
-          getTilePoints(tile, schedule) * tile.getNumGroups()) *
-         kBlockK * 2;
+  // A left factor without rows is one.
+  bool isRow = tile.dims[tile.innerM].domain.empty();
+  int64_t left =
+      isRow ? kBlockK * 2 : getRightOffset(tile, schedule);
+  return left + getRightBytes(tile, schedule);
 }
 
 int64_t coda_gpu::getStageBytes(const KernelModel &kernel,
                                 ScheduleAttr schedule) {
   int64_t bytes = 0;
   for (const TileModel &tile : kernel.tiles)
-    bytes = std::max(bytes, getBlockBytes(tile, schedule));
+    if (!tile.phases.empty())
+      bytes = std::max(bytes, getRightOffset(tile, schedule) +
+                                  getRightBytes(tile, schedule));
   return llvm::alignTo(bytes, 1024);
 }
 
@@ -55,10 +107,9 @@ int64_t coda_gpu::getPrefetchBytes(const KernelModel &kernel) {
   return boxes * kBoxBytes;
 }
 
-/// Scratch of the column reductions: one float a column and 16 rows; that of
-/// each consumer if each has a tile.
-static int64_t getScratchBytes(const KernelModel &kernel,
-                               ScheduleAttr schedule) {
+// One float a column and 16 rows; that of each consumer if each has a tile.
+int64_t coda_gpu::getScratchBytes(const KernelModel &kernel,
+                                  ScheduleAttr schedule) {
   int64_t bytes = 0;
   for (const TileModel &tile : kernel.tiles)
     bytes = std::max(bytes, tile.getNumColumnReductions() * kReducedRows / 16 *
@@ -83,9 +134,26 @@ int64_t coda_gpu::getScratchOffset(const KernelModel &kernel,
          kConsumers * schedule.getPrefetch() * getPrefetchBytes(kernel);
 }
 
+int64_t coda_gpu::getExchangeOffset(const KernelModel &kernel,
+                                    ScheduleAttr schedule) {
+  return getScratchOffset(kernel, schedule) + getScratchBytes(kernel, schedule);
+}
+
+int64_t coda_gpu::getExchangeBytes(const KernelModel &kernel,
+                                   ScheduleAttr schedule) {
+  if (schedule.getSplit() == 1)
+    return 0;
+  int64_t bytes = 0;
+  for (const TileModel &tile : kernel.tiles)
+    bytes = std::max(bytes, getActiveWarps(tile, schedule) * 32 *
+                                getThreadAccumulators(schedule) * 4);
+  return bytes;
+}
+
 int64_t coda_gpu::getSharedMemoryBytes(const KernelModel &kernel,
                                        ScheduleAttr schedule) {
-  return getScratchOffset(kernel, schedule) + getScratchBytes(kernel, schedule);
+  return getExchangeOffset(kernel, schedule) +
+         kConsumers * getExchangeBytes(kernel, schedule);
 }
 
 int64_t coda_gpu::getStagingSlots(const TileModel &tile,
@@ -94,7 +162,7 @@ int64_t coda_gpu::getStagingSlots(const TileModel &tile,
   if (perChunk == 0)
     return 0;
   // The slot of a chunk is static only if the slots divide the chunks.
-  int64_t chunks = getTilePoints(tile, schedule) / kChunk;
+  int64_t chunks = getRegionPoints(tile, schedule) / kChunk;
   int64_t slots = std::min(schedule.getStaging() / perChunk, chunks);
   while (slots > 1 && chunks % slots != 0)
     --slots;
@@ -113,12 +181,13 @@ std::string coda_gpu::getKernelName(func::FuncOp func, ScheduleAttr schedule) {
     stream << "_ring";
   if (schedule.getInplace())
     stream << "_inplace";
+  if (schedule.getSplit() > 1)
+    stream << "_split" << schedule.getSplit();
   return name;
 }
 
 /// What leaves a thread of a consumer 48 registers for the region.
 static constexpr int64_t kMaxAccumulators = 192;
-/// Bounds the barriers, which lie outside of dynamic shared memory.
 static constexpr int64_t kMaxPrefetch = 16;
 
 /// Most stages that the loaded boxes of a group of `tile` lie in: all of them
@@ -139,6 +208,18 @@ static int64_t getHeldStages(const KernelModel &kernel, const TileModel &tile,
   return held;
 }
 
+/// Blocks of 64 of k of `phase`; 0 if not known.
+static int64_t getNumBlocks(const TileModel &tile, const Phase &phase) {
+  int64_t blocks = 1;
+  for (unsigned d : phase.k) {
+    int64_t extent = tile.dims[d].extent;
+    if (ShapedType::isDynamic(extent))
+      return 0;
+    blocks *= d == phase.k.back() ? llvm::divideCeil(extent, kBlockK) : extent;
+  }
+  return blocks;
+}
+
 LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
                                        ScheduleAttr schedule,
                                        std::string &reason) {
@@ -156,11 +237,14 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
   if (shape[1] < kChunk || shape[1] > 256 || shape[1] % kChunk != 0)
     return fail("tile columns must be 64, 128, 192 or 256: what one WGMMA "
                 "multiplies");
-  if (getFragments(schedule) * shape[1] / 2 > kMaxAccumulators)
-    return fail("a thread has " + Twine(getFragments(schedule) * shape[1] / 2) +
+  if (getThreadAccumulators(schedule) > kMaxAccumulators)
+    return fail("a thread has " + Twine(getThreadAccumulators(schedule)) +
                 " accumulators, at most " + Twine(kMaxAccumulators) + " fit");
-  if (schedule.getStages() < 2 || schedule.getStages() > 8)
-    return fail("stages must be 2 to 8");
+  if (schedule.getStages() < 2 || schedule.getStages() > kMaxStages)
+    return fail("stages must be 2 to " + Twine(kMaxStages));
+  if (schedule.getSplit() < 1 || schedule.getSplit() > kMaxClusterBlocks)
+    return fail("split must be 1 to " + Twine(kMaxClusterBlocks) +
+                ": blocks of a cluster");
   if (schedule.getStaging() < 0 || schedule.getRaster() < 1)
     return fail("staging must not be negative, raster at least 1");
   if (schedule.getPrefetch() < 0 || schedule.getPrefetch() > kMaxPrefetch)
@@ -201,6 +285,21 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
     if (tile.groupColumns && points % tile.groupColumns != 0)
       return fail("groups of " + Twine(tile.groupColumns) +
                   " columns do not fit tiles of " + Twine(points));
+    if (schedule.getSplit() > 1) {
+      if (schedule.getRing())
+        return fail("loaded tiles cannot come through the ring where k is "
+                    "split");
+      if (tile.phases.empty())
+        return fail("a map has no products to split");
+      // The first product of a slice sets the accumulators.
+      int64_t blocks = getNumBlocks(tile, tile.phases.front());
+      if (blocks < schedule.getSplit())
+        return fail(blocks ? "k has " + Twine(blocks) + " blocks of 64, split "
+                             "deals one to each of " +
+                                 Twine(schedule.getSplit())
+                           : Twine("k of which the extent is not known is not "
+                                   "split"));
+    }
     // A group is read ahead as a whole.
     int64_t ahead = std::max<int64_t>(1, tile.groupColumns / kChunk);
     if (!getPrefetchedPerChunk(tile, schedule))
@@ -254,33 +353,60 @@ namespace {
 struct TileShape {
   int64_t rows, columns;
   bool pingpong;
+  int64_t split = 1;
+
+  ScheduleAttr getSchedule(MLIRContext *context, int64_t stages = 2,
+                           int64_t staging = 0, int64_t prefetch = 0,
+                           bool ring = false, bool inPlace = false) const {
+    return ScheduleAttr::get(context,
+                             ArrayRef<int64_t>{rows, columns, kBlockK}, stages,
+                             staging, /*raster=*/8, prefetch, pingpong, ring,
+                             inPlace, split);
+  }
 };
 } // namespace
 
 /// Multiprocessors that a kernel's tiles are dealt to.
 static constexpr int64_t kMultiprocessors = 132;
 
+/// Rows of `tile`, of all m and b dims together, or the most that there are; 0
+/// if not known.
+static int64_t getRows(const TileModel &tile) {
+  int64_t rows = tile.dims[tile.innerM].extent;
+  if (ShapedType::isDynamic(rows))
+    return tile.maxRows;
+  for (unsigned d : tile.outerM) {
+    if (ShapedType::isDynamic(tile.dims[d].extent))
+      return tile.maxRows;
+    rows *= tile.dims[d].extent;
+  }
+  return rows;
+}
+
+/// Number of tiles of `tile`; 0 where it is not known, or too few columns for
+/// one.
+static int64_t getNumTiles(const TileModel &tile, TileShape shape) {
+  int64_t points = getTilePoints(
+      tile, shape.getSchedule(tile.op->getContext()));
+  int64_t rows = getRows(tile), columns = tile.getColumns();
+  if (points == 0 || rows == 0 || ShapedType::isDynamic(columns))
+    return 0;
+  int64_t inner = tile.dims[tile.innerM].extent;
+  if (ShapedType::isDynamic(inner))
+    inner = rows;
+  return llvm::divideCeil(rows, inner) *
+         llvm::divideCeil(inner, shape.rows) *
+         llvm::divideCeil(columns, points);
+}
+
 /// Points that the busiest multiprocessor works on, those beyond the edges
 /// included; 1 where the number of tiles is not known.
 static int64_t getBusiestPoints(const KernelModel &kernel, TileShape shape) {
-  auto schedule = ScheduleAttr::get(
-      kernel.func.getContext(),
-      ArrayRef<int64_t>{shape.rows, shape.columns, kBlockK}, 2, 0, 1, 0,
-      shape.pingpong, /*ring=*/false, /*inplace=*/false);
   int64_t tiles = 0;
   for (const TileModel &tile : kernel.tiles) {
-    int64_t points = getTilePoints(tile, schedule);
-    int64_t rows = tile.dims[tile.innerM].extent, columns = tile.getColumns();
-    if (points == 0 || ShapedType::isDynamic(rows) ||
-        ShapedType::isDynamic(columns))
+    int64_t count = getNumTiles(tile, shape);
+    if (count == 0)
       return 1;
-    int64_t count = llvm::divideCeil(rows, shape.rows) *
-                    llvm::divideCeil(columns, points);
-    for (unsigned d : tile.outerM) {
-      if (ShapedType::isDynamic(tile.dims[d].extent))
-        return 1;
-      count *= tile.dims[d].extent;
-    }
     tiles += count;
   }
   return llvm::divideCeil(tiles, kMultiprocessors) * shape.rows *
@@ -306,12 +432,114 @@ static double getDepth(const KernelModel &kernel) {
   return deepest;
 }
 
+/// Whether the kernel has rows for one fragment only, or its tiles are fewer
+/// than the multiprocessors: then bytes that are on their way to a
+/// multiprocessor count, not products.
+static bool hasFewTiles(const KernelModel &kernel) {
+  int64_t tiles = 0, rows = 0;
+  for (const TileModel &tile : kernel.tiles) {
+    int64_t count = getNumTiles(tile, {128, 128, false});
+    if (count == 0 || tile.phases.empty())
+      return false;
+    tiles += count;
+    rows = std::max(rows, getRows(tile));
+  }
+  return rows <= kChunk || tiles < kMultiprocessors;
+}
+
+/// Clusters of `blocks` blocks that an H200 runs at one time: not all of its
+/// multiprocessors have neighbours enough.
+static int64_t getNumClusters(int64_t blocks) {
+  constexpr int64_t kClusters[] = {kMultiprocessors, 66, 42, 30, 24, 18, 15, 15};
+  return kClusters[blocks - 1];
+}
+
+/// Time in us of a kernel with few tiles, as far as shapes differ in it. All
+/// blocks that work share the memory's bandwidth, each takes in so much at most,
+/// and with fewer of them at the end some of it is left. The constants are fitted
+/// to times on an H200.
+static double getTimeOfFewTiles(const KernelModel &kernel, TileShape shape) {
+  // Bytes of memory in a us; what one multiprocessor takes in, and multiplies.
+  constexpr double kBytesPerUs = 4.2e6, kBytesPerUsOfOne = 6.5e4,
+                   kPointsPerUsOfOne = 2.4e6;
+  // An exchange within a cluster, the first and each; a chunk of 64 columns that
+  // no products hide, and each op of its region.
+  constexpr double kFirstExchangeUs = 0.5, kExchangeUs = 0.25, kChunkUs = 0.4,
+                   kOpUs = 0.1;
+  ScheduleAttr schedule = shape.getSchedule(kernel.func.getContext());
+  int64_t clusters = getNumClusters(shape.split);
+  double time = 0, region = 0;
+  int64_t rounds = 0;
+  for (const TileModel &tile : kernel.tiles) {
+    int64_t tiles = getNumTiles(tile, shape), blocks = 0;
+    for (const Phase &phase : tile.phases)
+      blocks += std::max<int64_t>(1, getNumBlocks(tile, phase));
+    double ofOne = double(blocks) / shape.split;
+    double taken = ofOne * getBlockBytes(tile, schedule);
+    double least =
+        std::max(taken / kBytesPerUsOfOne,
+                 ofOne * kBlockK * shape.rows * shape.columns /
+                     kPointsPerUsOfOne);
+    double streamed = ofOne * kBlockK * 2 * shape.columns / kBytesPerUs;
+    // The right factor comes from memory for the first of the row tiles.
+    int64_t rowTiles = llvm::divideCeil(
+        tiles, llvm::divideCeil(tile.getColumns(),
+                                getTilePoints(tile, schedule)));
+    auto timeOf = [&](int64_t busy) {
+      return std::max(least, streamed * busy * shape.split / rowTiles);
+    };
+    time += tiles / clusters * timeOf(clusters);
+    if (int64_t rest = tiles % clusters)
+      time += timeOf(rest);
+    rounds += llvm::divideCeil(tiles, clusters);
+    int64_t chunks = getRegionPoints(tile, schedule) / kChunk *
+                     getFragments(schedule);
+    region = std::max(region,
+                      chunks * (kChunkUs + kOpUs * getRegionCost(tile)));
+  }
+  time += shape.pingpong ? region : rounds * region;
+  if (shape.split > 1)
+    time += kFirstExchangeUs + rounds * kExchangeUs;
+  return time;
+}
+
+/// Shapes for few tiles, the likely fastest first: more of them are narrow, or
+/// a cluster shares one.
+static SmallVector<TileShape> getShapesForFewTiles(const KernelModel &kernel) {
+  int64_t cost = 0;
+  for (const TileModel &tile : kernel.tiles)
+    cost = std::max(cost, getRegionCost(tile));
+  constexpr double kMaySpill = 1e6;
+  SmallVector<std::pair<double, TileShape>> timed;
+  for (auto [rows, pingpong] : {std::pair(64, true), std::pair(128, false)})
+    for (int64_t columns : {64, 128, 192, 256})
+      for (int64_t split : {1, 2, 3, 4, 6, 8}) {
+        TileShape shape{rows, columns, pingpong, split};
+        // All columns of the accumulators must be some argument's.
+        ScheduleAttr schedule = shape.getSchedule(kernel.func.getContext());
+        if (llvm::all_of(kernel.tiles, [&](const TileModel &tile) {
+              return getNumTiles(tile, shape) != 0 &&
+                     getTilePoints(tile, schedule) * tile.getNumGroups() ==
+                         columns;
+            })) {
+          bool maySpill = columns == 256 && cost > kMaxCostOfWideTile;
+          timed.push_back({getTimeOfFewTiles(kernel, shape) +
+                               (maySpill ? kMaySpill : 0),
+                           shape});
+        }
+      }
+  llvm::stable_sort(timed, llvm::less_first());
+  return llvm::map_to_vector(timed, [](auto &entry) { return entry.second; });
+}
+
 /// Tiles in the order in which they are tried. What counts: points of the
 /// busiest multiprocessor, and the time of a point, which is less in a larger
 /// tile (fewer bytes move, which the chip, limited by power, pays back in clock)
 /// and where regions run under the products of the next tile. The factors are
 /// those measured on an H200.
 static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
+  if (hasFewTiles(kernel))
+    return getShapesForFewTiles(kernel);
   int64_t cost = 0;
   bool isMap = true, waits = false, loads = false;
   for (const TileModel &tile : kernel.tiles) {
@@ -380,7 +608,7 @@ struct Placement {
 /// Placements of a kernel, the likely best first. A map has no ring to share,
 /// and memory enough for all.
 static SmallVector<Placement> getPlacements(bool loads, bool isMap,
-                                            bool pingpong) {
+                                            TileShape shape) {
   // Nobody sent ahead what is loaded directly: a thread waits for it.
   Placement direct{false, false, false}, buffers{false, false, true};
   Placement buffersInPlace{false, true, true};
@@ -388,14 +616,18 @@ static SmallVector<Placement> getPlacements(bool loads, bool isMap,
     return {direct};
   if (isMap)
     return {buffers, direct};
-  if (pingpong)
+  // Of few rows the ring is worth more than chunks that may be in flight.
+  if (shape.rows == kChunk)
+    return {buffers, buffersInPlace, direct};
+  if (shape.pingpong || shape.split > 1)
     return {buffersInPlace, buffers, direct};
   return {{true, true, false}, {true, false, false}, buffersInPlace, buffers,
           direct};
 }
 
 SmallVector<ScheduleAttr>
-coda_gpu::enumerateSchedules(const KernelModel &kernel, std::string &reason) {
+coda_gpu::enumerateSchedules(const KernelModel &kernel, bool batchInvariant,
+                             std::string &reason) {
   MLIRContext *context = kernel.func.getContext();
   int64_t ahead = 0;
   bool isMap = llvm::all_of(kernel.tiles, [](const TileModel &tile) {
@@ -406,13 +638,13 @@ coda_gpu::enumerateSchedules(const KernelModel &kernel, std::string &reason) {
       ahead = std::max({ahead, int64_t(1), tile.groupColumns / kChunk});
   SmallVector<ScheduleAttr> schedules;
   for (TileShape shape : getTileShapes(kernel)) {
+    if (batchInvariant && !isBatchInvariant(shape.getSchedule(context)))
+      continue;
     for (Placement placement :
-         getPlacements(ahead != 0, isMap, shape.pingpong)) {
+         getPlacements(ahead != 0, isMap, shape)) {
       auto make = [&](int64_t stages, int64_t staging, int64_t prefetch) {
-        return ScheduleAttr::get(
-            context, ArrayRef<int64_t>{shape.rows, shape.columns, kBlockK},
-            stages, staging, /*raster=*/8, prefetch, shape.pingpong,
-            placement.ring, placement.inPlace);
+        return shape.getSchedule(context, stages, staging, prefetch,
+                                 placement.ring, placement.inPlace);
       };
       int64_t staged = 0;
       for (const TileModel &tile : kernel.tiles)
@@ -420,7 +652,10 @@ coda_gpu::enumerateSchedules(const KernelModel &kernel, std::string &reason) {
                                       tile, make(2, 0, placement.prefetch)));
       // A deep ring first: bytes on their way are worth more than chunks on
       // theirs. Then as many chunks in flight as fit.
-      for (int64_t stages : {6, 5, 4, 3, 2})
+      for (int64_t stages : {16, 12, 10, 8, 6, 5, 4, 3, 2}) {
+        // Products of tall tiles hide the latency of a few loads.
+        if (stages > 6 && shape.rows != kChunk)
+          continue;
         for (int64_t slots : {4, 2, 1}) {
           bool counts = staged || placement.prefetch;
           if ((slots * staged > 4 && slots > 2) || (!counts && slots > 1))
@@ -438,14 +673,17 @@ coda_gpu::enumerateSchedules(const KernelModel &kernel, std::string &reason) {
           else if (!llvm::is_contained(schedules, schedule))
             schedules.push_back(schedule);
         }
+      }
     }
   }
   return schedules;
 }
 
 ScheduleAttr coda_gpu::selectSchedule(const KernelModel &kernel,
+                                      bool batchInvariant,
                                       std::string &reason) {
-  SmallVector<ScheduleAttr> schedules = enumerateSchedules(kernel, reason);
+  SmallVector<ScheduleAttr> schedules =
+      enumerateSchedules(kernel, batchInvariant, reason);
   return schedules.empty() ? ScheduleAttr() : schedules.front();
 }
 
@@ -460,7 +698,11 @@ struct SelectSchedule
                       const KernelModel &kernel) {
     ScheduleAttr schedule = measured.lookup(getKernelKey(kernel));
     std::string reason;
-    if (!schedule || succeeded(verifySchedule(kernel, schedule, reason)))
+    if (!schedule)
+      return {};
+    if (batchInvariant && !isBatchInvariant(schedule))
+      reason = "it splits k, which is not batch-invariant";
+    else if (succeeded(verifySchedule(kernel, schedule, reason)))
       return schedule;
     kernel.func.emitRemark("the schedule in the database does not fit: ")
         << reason;
@@ -492,7 +734,7 @@ struct SelectSchedule
           ++numMeasured;
           func->setAttr(kKeepScheduleAttrName, UnitAttr::get(&getContext()));
         } else {
-          schedule = selectSchedule(*kernel, reason);
+          schedule = selectSchedule(*kernel, batchInvariant, reason);
         }
         if (schedule) {
           func->setAttr(coda_gpu::kScheduleAttrName, schedule);

@@ -116,6 +116,7 @@ ScheduleDatabase::load(StringRef path, StringRef gpu, MLIRContext *context,
 }
 
 LogicalResult coda_gpu::writeSchedules(ModuleOp module,
+                                       bool batchInvariant,
                                        llvm::raw_ostream &stream) {
   llvm::json::Array kernels;
   WalkResult result = module.walk([&](func::FuncOp func) {
@@ -125,7 +126,7 @@ LogicalResult coda_gpu::writeSchedules(ModuleOp module,
     FailureOr<KernelModel> kernel = buildKernelModel(func, reason);
     SmallVector<ScheduleAttr> schedules;
     if (succeeded(kernel))
-      schedules = enumerateSchedules(*kernel, reason);
+      schedules = enumerateSchedules(*kernel, batchInvariant, reason);
     if (schedules.empty()) {
       func.emitError("no schedule for this kernel on sm_90a: ") << reason;
       return WalkResult::interrupt();

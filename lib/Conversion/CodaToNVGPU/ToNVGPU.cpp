@@ -81,8 +81,10 @@ struct ToNVGPU : public coda_gpu::impl::ToNVGPUBase<ToNVGPU> {
              << numMaps << " tensor maps, at most " << kMaxTensorMaps
              << " are passed";
 
-    createHandle(builder, module, loc, name, /*image=*/"", shared,
-                 KernelEmitter::kThreads);
+    createHandle(
+        builder, module, loc, name, /*image=*/"",
+        {shared, KernelEmitter::kThreads, getClusterBlocks(schedule),
+         /*overlaps=*/1});
     // The function becomes the launcher: its views stay, the op goes.
     Operation *op = kernel->tiles.front().op;
     while (op->getParentOp() != func)

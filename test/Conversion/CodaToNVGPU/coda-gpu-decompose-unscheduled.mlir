@@ -1,7 +1,7 @@
 // RUN: coda-opt %s --coda-gpu-decompose-unscheduled --split-input-file --verify-diagnostics | FileCheck %s
 
 // A kernel with a schedule stays one.
-// CHECK-LABEL: func.func private @fits
+// CHECK-LABEL: func.func private @fits(
 // CHECK-SAME: attributes {coda.kernel, no_inline}
 // CHECK: coda.gemm
 func.func private @fits(%a: tensor<?x64xbf16>, %w: tensor<256x64xbf16>, %o: tensor<?x256xbf16>) -> tensor<?x256xbf16> attributes {coda.kernel, no_inline} {
@@ -56,10 +56,10 @@ func.func private @no_k(%a: tensor<?x0xbf16>, %w: tensor<256x0xbf16>, %o: tensor
 // The member with a schedule becomes a kernel of its own.
 // CHECK-LABEL: func.func private @bundle(
 // CHECK-SAME: %[[A:.+]]: tensor<?x64xbf16>, %[[V:.+]]: tensor<256x64xbf16>, %[[B:.+]]: tensor<?x64xf32>, %[[W:.+]]: tensor<40x64xf32>, %[[O:.+]]: tensor<?x256xbf16>,
-// CHECK: %[[FIT:.+]] = call @bundle_member(%[[A]], %[[V]], %[[O]])
+// CHECK: %[[FIT:.+]] = call @bundle_member_rows(%[[A]], %[[V]], %[[O]])
 // CHECK: linalg.generic {{.*}} ins(%[[B]], %[[W]] :
 // CHECK: return %[[FIT]], %{{.+}} :
-// CHECK: func.func private @bundle_member
+// CHECK: func.func private @bundle_member(
 // CHECK-SAME: attributes {coda.kernel, no_inline}
 // CHECK: coda.gemm
 func.func private @bundle(%a: tensor<?x64xbf16>, %v: tensor<256x64xbf16>, %b: tensor<?x64xf32>, %w: tensor<40x64xf32>, %o: tensor<?x256xbf16>, %p: tensor<?x40xf32>) -> (tensor<?x256xbf16>, tensor<?x40xf32>) attributes {coda.kernel, no_inline} {
@@ -114,10 +114,28 @@ func.func @caller(%a: tensor<?x?xbf16>, %w: tensor<?x?xbf16>, %o: tensor<?x?xbf1
 
 // -----
 
-// A dynamic outer extent moves no stride that is not whole 16 bytes anyway.
-// CHECK-LABEL: func.func private @dynamic_rows(
+// A dynamic outer extent moves no stride that is not whole 16 bytes anyway. Few
+// rows have a kernel of their own.
+// CHECK-LABEL: func.func private @dynamic_rows_rows(
+// CHECK-SAME: %[[A:.*]]: tensor<2x?x64xbf16>, %[[W:.*]]: tensor<128x64xbf16>, %[[O:.*]]: tensor<2x?x128xbf16>) -> tensor<2x?x128xbf16> {
+// CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
+// CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
+// CHECK: %[[M:.*]] = tensor.dim %[[A]], %[[C1]]
+// CHECK: %[[ROWS:.*]] = arith.muli %[[C2]], %[[M]]
+// CHECK: %[[C64:.*]] = arith.constant 64 : index
+// CHECK: %[[FEW:.*]] = arith.cmpi ule, %[[ROWS]], %[[C64]]
+// CHECK: %[[R:.*]] = scf.if %[[FEW]] -> (tensor<2x?x128xbf16>) {
+// CHECK:   %[[X:.*]] = func.call @dynamic_rows_few(%[[A]], %[[W]], %[[O]])
+// CHECK:   scf.yield %[[X]]
+// CHECK: } else {
+// CHECK:   %[[Y:.*]] = func.call @dynamic_rows(%[[A]], %[[W]], %[[O]])
+// CHECK:   scf.yield %[[Y]]
+// CHECK: } {coda.dispatch}
+// CHECK: return %[[R]]
+// CHECK: func.func private @dynamic_rows(
 // CHECK-SAME: attributes {coda.kernel, no_inline}
-// CHECK-NOT: scf.if
+// CHECK: func.func private @dynamic_rows_few(
+// CHECK-SAME: attributes {coda.kernel, coda.max_rows = 64 : i64, no_inline}
 func.func private @dynamic_rows(%a: tensor<2x?x64xbf16>, %w: tensor<128x64xbf16>, %o: tensor<2x?x128xbf16>) -> tensor<2x?x128xbf16> attributes {coda.kernel, no_inline} {
   %0 = coda.gemm acc(%a[m0, m1, k] * %w[n, k] : tensor<2x?x64xbf16>, tensor<128x64xbf16>) outs(%o[m0, m1, n] : tensor<2x?x128xbf16>) {
   ^bb0(%x: f32):

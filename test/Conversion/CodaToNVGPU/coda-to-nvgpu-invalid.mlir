@@ -167,3 +167,79 @@ func.func private @ring_of_map(%r: memref<64x64xbf16>, %o: memref<64x64xbf16>)
   }
   return
 }
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: split must be 1 to 8: blocks of a cluster}}
+func.func private @split_of_nine(%a: memref<64x512xbf16>, %w: memref<64x512xbf16>, %o: memref<64x64xf32>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [64, 64, 64], stages = 3, staging = 2, prefetch = 0, raster = 8, pingpong = true, split = 9>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x512xbf16>, memref<64x512xbf16>) outs(%o[m, n] : memref<64x64xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: k has 3 blocks of 64, split deals one to each of 4}}
+func.func private @split_of_short_k(%a: memref<64x136xbf16>, %w: memref<64x136xbf16>, %o: memref<64x64xf32>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [64, 64, 64], stages = 3, staging = 2, prefetch = 0, raster = 8, pingpong = true, split = 4>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x136xbf16>, memref<64x136xbf16>) outs(%o[m, n] : memref<64x64xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: k of which the extent is not known is not split}}
+func.func private @split_of_dynamic_k(%a: memref<64x?xbf16, strided<[512, 1]>>, %w: memref<64x?xbf16, strided<[512, 1]>>, %o: memref<64x64xf32>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [64, 64, 64], stages = 3, staging = 2, prefetch = 0, raster = 8, pingpong = true, split = 2>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x?xbf16, strided<[512, 1]>>, memref<64x?xbf16, strided<[512, 1]>>) outs(%o[m, n] : memref<64x64xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: a map has no products to split}}
+func.func private @split_of_map(%a: memref<128x128xbf16>, %o: memref<128x128xf32>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 64, 64], stages = 3, staging = 2, prefetch = 0, raster = 8, split = 2>} {
+  coda.map ins(%a[m, n] : memref<128x128xbf16>) outs(%o[m, n] : memref<128x128xf32>) {
+  ^bb0(%x: bf16):
+    %y = arith.extf %x : bf16 to f32
+    coda.yield %y : f32
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: stages must be 2 to 16}}
+func.func private @stages(%a: memref<64x64xbf16>, %w: memref<64x64xbf16>, %o: memref<64x64xf32>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [64, 64, 64], stages = 17, staging = 2, prefetch = 0, raster = 8, pingpong = true>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x64xbf16>, memref<64x64xbf16>) outs(%o[m, n] : memref<64x64xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: loaded tiles cannot come through the ring where k is split}}
+func.func private @split_and_ring(%a: memref<128x128xbf16>, %w: memref<64x128xbf16>, %r: memref<128x64xbf16>, %o: memref<128x64xbf16>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 64, 64], stages = 3, staging = 2, prefetch = 0, raster = 8, ring = true, split = 2>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<128x128xbf16>, memref<64x128xbf16>) ins(%r[m, n] : memref<128x64xbf16>) outs(%o[m, n] : memref<128x64xbf16>) {
+  ^bb0(%x: f32, %b: bf16):
+    %f = arith.extf %b : bf16 to f32
+    %s = arith.addf %x, %f : f32
+    %y = arith.truncf %s : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}

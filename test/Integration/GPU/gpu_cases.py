@@ -21,8 +21,8 @@ another machine: the GPU's outputs must be as close to the reference as the
 error rule of coda-run allows, where the error of the CPU target stands for that
 of a framework. Graphs with a golden are compared with that.
 
-Cases: 24 random regions; some of them with ragged, tiny, empty and dynamic
-extents; the examples, also with the other schedules that the selector may pick;
+Cases: 24 random regions; some of them with ragged, few, tiny, empty and
+dynamic extents; the examples, also with the other schedules that the selector may pick;
 the graphs of test/Graphs.
 """
 import argparse
@@ -44,6 +44,12 @@ SHAPES = [
     ("ragged", range(8), dict(m0=3, m1=37, n0=3, n1=53, k=77), ""),
     ("short_k", range(4), dict(m0=2, m1=128, n0=2, n1=128, k=8), ""),
     ("one_row", range(6), dict(m0=1, m1=1, n0=2, n1=128, k=64), ""),
+    # 9 blocks of k: slices of a cluster differ.
+    ("few_7", range(6), dict(m0=1, m1=7, n0=3, n1=128, k=520), ""),
+    ("few_63", range(4), dict(m0=1, m1=63, n0=3, n1=128, k=520), ""),
+    ("few_64", range(6), dict(m0=1, m1=64, n0=24, n1=128, k=1024), ""),
+    ("few_65", range(4), dict(m0=5, m1=13, n0=3, n1=128, k=520), ""),
+    ("dynamic_few", range(4), dict(m0=1, m1=40, n0=2, n1=128, k=520), "m"),
     ("tiny", range(6), dict(m0=1, m1=2, n0=1, n1=3, k=1), ""),
     ("no_k", range(4), dict(m0=2, m1=128, n0=2, n1=128, k=0), ""),
     ("no_rows", range(4), dict(m0=0, m1=128, n0=2, n1=128, k=64), ""),

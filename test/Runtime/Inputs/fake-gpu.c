@@ -142,8 +142,29 @@ CUresult fakeFuncSetAttribute(CUfunction function, int32_t attribute,
 }
 CUresult fakeLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
                             void **parameters, void **extra) {
-  printf("launch %s in %d, stream %d\n", (const char *)function,
-         ordinalOf(current), (int)(uintptr_t)config->hStream);
+  uint32_t cluster = 1;
+  int overlaps = 0;
+  for (uint32_t i = 0; i < config->numAttrs; ++i) {
+    if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+      cluster = config->attrs[i].value.clusterDim.x;
+    if (config->attrs[i].id ==
+        CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+      overlaps = config->attrs[i].value.programmaticStreamSerializationAllowed;
+  }
+  printf("launch %s in %d, stream %d%s\n", (const char *)function,
+         ordinalOf(current), (int)(uintptr_t)config->hStream,
+         overlaps ? ", overlapping" : "");
+  /* 132 multiprocessors, clusters of more than one are fewer. */
+  if (config->gridDimX != (cluster > 1 ? 10 * cluster : 132))
+    printf("a grid of %u blocks, clusters of %u\n", config->gridDimX, cluster);
+  return 0;
+}
+CUresult fakeOccupancyMaxActiveClusters(int32_t *clusters, CUfunction function,
+                                        const CUlaunchConfig *config) {
+  if (config->numAttrs != 1 ||
+      config->attrs[0].id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+    printf("no cluster asked for\n");
+  *clusters = getenv("FAKE_NO_CLUSTERS") ? 0 : 10;
   return 0;
 }
 CUresult fakeTensorMapEncodeTiled(CUtensorMap *map, int32_t type, uint32_t rank,

@@ -83,7 +83,8 @@ constexpr StringLiteral kLoaderName = "coda_gpu_load";
 /// Writes JSON: name, key in a schedule database, and legal schedules of every
 /// outlined kernel on memrefs, the selector's choice first. A kernel that has
 /// none is an error.
-LogicalResult writeSchedules(ModuleOp module, llvm::raw_ostream &stream);
+LogicalResult writeSchedules(ModuleOp module, bool batchInvariant,
+                             llvm::raw_ostream &stream);
 
 /// Gives each kernel function of `module` that is in `kernels`, the attribute
 /// above, the next schedule that fits, after the last the one that spills the

@@ -28,6 +28,8 @@ def SelectSchedule : Pass<"coda-select-schedule", "::mlir::ModuleOp"> {
            "JSON file of measured schedules; empty: none">,
     Option<"gpu", "gpu", "std::string", "\"\"",
            "the GPU of the database whose schedules count; empty: its only one">,
+    Option<"batchInvariant", "batch-invariant", "bool", "false",
+           "no schedule whose order of sums depends on the number of rows">,
   ];
   let statistics = [
     Statistic<"numScheduled", "num-scheduled", "kernels given a schedule">,

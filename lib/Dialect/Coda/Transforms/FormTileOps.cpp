@@ -75,9 +75,9 @@ static FailureOr<TileOpInterface> formGemm(RewriterBase &rewriter,
     return refuse(refusal, FusionReason::NoCommonSpace,
                   "a batched product of two activations is no gemm with a "
                   "weight");
-  if (dims->m.empty() || dims->n.empty() || dims->k.empty())
+  if ((dims->m.empty() && dims->n.empty()) || dims->k.empty())
     return refuse(refusal, FusionReason::NoCommonSpace,
-                  "a gemm has rows, columns and a contracted dim");
+                  "a gemm has rows or columns, and a contracted dim");
   Value lhs = op.getDpsInputs()[0], rhs = op.getDpsInputs()[1];
   Value init = op.getDpsInits()[0];
   Type factorType = getElementTypeOrSelf(lhs);
@@ -90,6 +90,13 @@ static FailureOr<TileOpInterface> formGemm(RewriterBase &rewriter,
     return refuse(refusal, FusionReason::UnsupportedType,
                   "factors and result have no common accumulator type");
 
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  // A matrix by a vector is one row: its own dim is that of columns.
+  if (dims->n.empty()) {
+    std::swap(dims->m, dims->n);
+    std::swap(lhs, rhs);
+    std::swap(maps[0], maps[1]);
+  }
   SmallVector<unsigned> position(op.getNumLoops());
   TileOpSpec spec;
   unsigned next = 0;
@@ -107,7 +114,6 @@ static FailureOr<TileOpInterface> formGemm(RewriterBase &rewriter,
   auto translate = [&](AffineMap map) {
     return map.replaceDimsAndSymbols(newDims, {}, op.getNumLoops(), 0);
   };
-  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   bool accumulates = !isZeroFill(init);
   Location loc = op.getLoc();
   spec.lhs = {lhs};
@@ -442,9 +448,8 @@ public:
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     formed.clear();
-    if (all)
-      getOperation()->walk(
-          [&](linalg::GenericOp op) { loadScalars(rewriter, op); });
+    getOperation()->walk(
+        [&](linalg::GenericOp op) { loadScalars(rewriter, op); });
     if (numerics != Numerics::Strict)
       getOperation()->walk(
           [&](linalg::GenericOp op) { widenSum(rewriter, op); });

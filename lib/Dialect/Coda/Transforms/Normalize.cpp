@@ -147,6 +147,23 @@ struct FoldTransposedFactor : OpRewritePattern<linalg::MatmulOp> {
   }
 };
 
+/// vecmat(x, transpose(W)) -> matvec(W, x), and the other way round.
+template <typename OpTy, typename SwappedTy, unsigned kMatrix>
+struct FoldTransposedMatrix : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
+    Value matrix = getTransposed(op.getInputs()[kMatrix]);
+    if (!matrix)
+      return failure();
+    Value inputs[] = {matrix, matrix};
+    inputs[kMatrix] = op.getInputs()[1 - kMatrix];
+    rewriter.replaceOpWithNewOp<SwappedTy>(op, op->getResultTypes(),
+                                           ValueRange(inputs), op.getOutputs());
+    return success();
+  }
+};
+
 /// transpose(matmul(A, B)) -> matmul(B^T, A^T), for an init that is a fill.
 template <typename TransposeOpTy>
 struct FoldTransposedResult : OpRewritePattern<TransposeOpTy> {
@@ -344,6 +361,8 @@ public:
     });
     apply([](RewritePatternSet &patterns) {
       patterns.add<FoldTransposedFactor,
+                   FoldTransposedMatrix<linalg::VecmatOp, linalg::MatvecOp, 1>,
+                   FoldTransposedMatrix<linalg::MatvecOp, linalg::VecmatOp, 0>,
                    FoldTransposedResult<linalg::TransposeOp>,
                    FoldTransposedResult<linalg::GenericOp>>(
           patterns.getContext());

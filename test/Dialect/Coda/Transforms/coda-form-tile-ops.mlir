@@ -104,6 +104,35 @@ func.func @batched(%a: tensor<2x8x16xf32>, %b: tensor<2x16x4xf32>, %z: tensor<2x
 
 // -----
 
+// A vector by a matrix, or a matrix by a vector, is a gemm of one row: the
+// matrix has the columns.
+// CHECK-LABEL: func.func @vector_by_matrix(
+// CHECK-SAME:  %[[X:.*]]: tensor<16xf32>, %[[W:.*]]: tensor<16x4xf32>
+// CHECK:       coda.gemm
+// CHECK-NEXT:  acc(%[[X]][k] * %[[W]][k, n] : tensor<16xf32>, tensor<16x4xf32>)
+// CHECK-NEXT:  outs(%{{.*}}[n] : tensor<4xf32>)
+func.func @vector_by_matrix(%x: tensor<16xf32>, %w: tensor<16x4xf32>, %e: tensor<4xf32>) -> tensor<4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %y = linalg.vecmat ins(%x, %w : tensor<16xf32>, tensor<16x4xf32>) outs(%z : tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @matrix_by_vector(
+// CHECK-SAME:  %[[W:.*]]: tensor<4x16xf32>, %[[X:.*]]: tensor<16xf32>
+// CHECK:       coda.gemm
+// CHECK-NEXT:  acc(%[[X]][k] * %[[W]][n, k] : tensor<16xf32>, tensor<4x16xf32>)
+func.func @matrix_by_vector(%w: tensor<4x16xf32>, %x: tensor<16xf32>, %e: tensor<4xf32>) -> tensor<4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %y = linalg.matvec ins(%w, %x : tensor<4x16xf32>, tensor<16xf32>) outs(%z : tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @mixed_types(
 // CHECK:       linalg.matmul
 func.func @mixed_types(%a: tensor<8x16xbf16>, %b: tensor<16x4xf32>, %z: tensor<8x4xf32>) -> tensor<8x4xf32> {

@@ -4,6 +4,24 @@
 // CHECK-DAG: #[[$NK:.*]] = affine_map<(d0, d1, d2) -> (d1, d2)>
 // CHECK-DAG: #[[$MN:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
 
+// Of one row, too: the unit dim goes first.
+// CHECK-LABEL: func.func @transposed_factor_of_one_row(
+// CHECK-SAME:  %[[X:.*]]: tensor<1x8xf32>, %[[W:.*]]: tensor<4x8xf32>
+// CHECK-NOT:   linalg.transpose
+// CHECK:       %[[V:.*]] = tensor.collapse_shape %[[X]]
+// CHECK:       linalg.matvec ins(%[[W]], %[[V]] : tensor<4x8xf32>, tensor<8xf32>)
+func.func @transposed_factor_of_one_row(%x: tensor<1x8xf32>, %w: tensor<4x8xf32>) -> tensor<1x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x4xf32>
+  %t = linalg.transpose ins(%w : tensor<4x8xf32>) outs(%e : tensor<8x4xf32>) permutation = [1, 0]
+  %o = tensor.empty() : tensor<1x4xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%o : tensor<1x4xf32>) -> tensor<1x4xf32>
+  %y = linalg.matmul ins(%x, %t : tensor<1x8xf32>, tensor<8x4xf32>) outs(%z : tensor<1x4xf32>) -> tensor<1x4xf32>
+  return %y : tensor<1x4xf32>
+}
+
+// -----
+
 // A transposed weight becomes an index map.
 // CHECK-LABEL: func.func @transposed_factor(
 // CHECK-SAME:    %[[X:.*]]: tensor<2x8xf32>, %[[W:.*]]: tensor<4x8xf32>

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The option `numerics=relaxed|strict` of passes and pipelines.
+// The option `numerics=relaxed|batch-invariant|strict` of passes and pipelines.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,6 +20,8 @@ enum class Numerics {
   /// Row scales commute, sums are split and run in lanes, a value is rounded
   /// once, where it is stored.
   Relaxed,
+  /// As relaxed; and the bits of a row do not depend on how many rows there are.
+  BatchInvariant,
   /// Every rounding and the order of every sum are those of the source.
   Strict
 };
@@ -29,6 +31,9 @@ inline llvm::cl::ValuesClass getNumericsValues() {
   return llvm::cl::values(
       clEnumValN(Numerics::Relaxed, "relaxed",
                  "commute, split sums, round once per store"),
+      clEnumValN(Numerics::BatchInvariant, "batch-invariant",
+                 "as relaxed, and no schedule whose sums of k depend on the "
+                 "number of rows"),
       clEnumValN(Numerics::Strict, "strict",
                  "keep every rounding and the order of every sum"));
 }

@@ -47,22 +47,30 @@ def CodaGPU_ScheduleAttr
     - `inplace`: a stored tile is written over a loaded one of the same element
       width, box by box, and leaves from there; others pass through `staging`.
     - `raster`: row tiles that share a walk over the columns, for L2 reuse.
+    - `pingpong`: see above; false if left out.
+    - `split`: blocks of a cluster that have a slice of k each of every tile;
+      their accumulators are added in the slices' order, through distributed
+      shared memory, and the columns of the region dealt to the blocks. Not
+      with `ring`. 1 if left out.
 
     Examples: `#coda_gpu.schedule<tile = [128, 256, 64], stages = 3,
     staging = 4, prefetch = 0, raster = 8, ring = true>`,
     `#coda_gpu.schedule<tile = [128, 128, 64], stages = 4, staging = 4,
-    prefetch = 2, raster = 8, pingpong = true>`.
+    prefetch = 2, raster = 8, pingpong = true>`,
+    `#coda_gpu.schedule<tile = [64, 128, 64], stages = 8, staging = 2,
+    prefetch = 0, raster = 8, pingpong = true, split = 4>`.
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$tile, "int64_t":$stages,
                         "int64_t":$staging, "int64_t":$raster,
                         "int64_t":$prefetch,
                         OptionalParameter<"bool">:$pingpong,
                         OptionalParameter<"bool">:$ring,
-                        OptionalParameter<"bool">:$inplace);
+                        OptionalParameter<"bool">:$inplace,
+                        DefaultValuedParameter<"int64_t", "1">:$split);
   let assemblyFormat = [{
     `<` `tile` `=` `[` $tile `]` `,`
-    struct($stages, $staging, $prefetch, $raster, $pingpong, $ring,
-           $inplace) `>`
+    struct($stages, $staging, $prefetch, $raster, $pingpong, $ring, $inplace,
+           $split) `>`
   }];
 }
 
