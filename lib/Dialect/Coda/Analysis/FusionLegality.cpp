@@ -17,6 +17,14 @@
 using namespace mlir;
 using namespace mlir::coda;
 
+bool coda::isMatrixProduct(linalg::LinalgOp op) {
+  if (!linalg::isaContractionOpInterface(op))
+    return false;
+  FailureOr<linalg::ContractionDimensions> dims =
+      linalg::inferContractionDims(op);
+  return failed(dims) || !dims->m.empty() || !dims->n.empty();
+}
+
 void coda::emitRefusal(Operation *op, StringRef pass, StringRef what,
                        const Refusal &refusal) {
   InFlightDiagnostic remark = op->emitRemark();

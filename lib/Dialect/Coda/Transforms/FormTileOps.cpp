@@ -173,16 +173,6 @@ static CombinerAttrInterface getReductionBody(linalg::LinalgOp op,
   return {};
 }
 
-/// Whether `op` multiplies matrices. A sum of elementwise products has the body
-/// of a contraction, too, but neither rows nor columns of its own.
-static bool isMatrixProduct(linalg::LinalgOp op) {
-  if (!linalg::isaContractionOpInterface(op))
-    return false;
-  FailureOr<linalg::ContractionDimensions> dims =
-      linalg::inferContractionDims(op);
-  return failed(dims) || !dims->m.empty() || !dims->n.empty();
-}
-
 /// A sum in 16 bit that starts from zero, as some front ends write the mean over
 /// tokens, becomes a sum in f32 that is rounded once.
 ///   sum : bf16  ->  truncf(sum : f32)

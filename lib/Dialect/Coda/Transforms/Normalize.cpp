@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "coda/Dialect/Coda/Analysis/FusionLegality.h"
 #include "coda/Dialect/Coda/Transforms/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -26,6 +27,7 @@ namespace mlir::coda {
 } // namespace mlir::coda
 
 using namespace mlir;
+using namespace mlir::coda;
 
 //===----------------------------------------------------------------------===//
 // Scalars
@@ -311,7 +313,7 @@ static bool isPlain(linalg::LinalgOp op) {
 
 static bool isContraction(Operation *op) {
   auto linalgOp = dyn_cast_or_null<linalg::LinalgOp>(op);
-  return linalgOp && linalg::isaContractionOpInterface(linalgOp);
+  return linalgOp && isMatrixProduct(linalgOp);
 }
 
 static bool mayMerge(OpOperand *use) {

@@ -162,3 +162,35 @@ func.func @reshapes(%x: tensor<?x64xf32>, %y: tensor<?x8x2xf32>, %z: tensor<?x?x
   %e = tensor.reshape %y(%p) : (tensor<?x8x2xf32>, tensor<2xi64>) -> tensor<?x12xf32>
   return %a, %b, %c, %e : tensor<?x2x32xf32>, tensor<?x16xf32>, tensor<?x2x?xf32>, tensor<?x12xf32>
 }
+
+// A sum of elementwise products is no product of matrices, though its body is that
+// of one: it takes in the cast, which has another reader.
+
+// CHECK-LABEL: func.func @sum_of_products(
+// CHECK-SAME:    %[[X:[^:]+]]: tensor<16x8xbf16>, %[[Y:[^:]+]]: tensor<16x8xf32>
+// CHECK-NOT:     arith.extf
+// CHECK:         linalg.generic {{.*}} iterator_types = ["reduction", "parallel"]} ins(%[[X]], %[[Y]] :
+// CHECK:           %[[W:.+]] = arith.extf %{{.+}} : bf16 to f32
+// CHECK:           arith.mulf %[[W]], %{{.+}} : f32
+// CHECK:         linalg.generic {{.*}} ins(%[[X]], %[[Y]] :
+// CHECK:           arith.extf
+func.func @sum_of_products(%x: tensor<16x8xbf16>, %y: tensor<16x8xf32>, %e: tensor<16x8xf32>, %s: tensor<8xf32>) -> (tensor<8xf32>, tensor<16x8xf32>) {
+  %w = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<16x8xbf16>) outs(%e : tensor<16x8xf32>) {
+  ^bb0(%a: bf16, %o: f32):
+    %0 = arith.extf %a : bf16 to f32
+    linalg.yield %0 : f32
+  } -> tensor<16x8xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (n)>], iterator_types = ["reduction", "parallel"]} ins(%w, %y : tensor<16x8xf32>, tensor<16x8xf32>) outs(%s : tensor<8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %0, %o : f32
+    linalg.yield %1 : f32
+  } -> tensor<8xf32>
+  %t = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>], iterator_types = ["parallel", "parallel"]} ins(%w, %y : tensor<16x8xf32>, tensor<16x8xf32>) outs(%e : tensor<16x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = math.tanh %a : f32
+    %1 = arith.addf %0, %b : f32
+    linalg.yield %1 : f32
+  } -> tensor<16x8xf32>
+  return %r, %t : tensor<8xf32>, tensor<16x8xf32>
+}

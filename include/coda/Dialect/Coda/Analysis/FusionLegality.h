@@ -21,6 +21,10 @@ class LinalgOp;
 
 namespace mlir::coda {
 
+/// Whether `op` multiplies matrices. A sum of elementwise products has the body
+/// of a contraction, too, but neither rows nor columns of its own.
+bool isMatrixProduct(linalg::LinalgOp op);
+
 /// Why a rewrite is refused: the reason, the op in its way, and what is wrong.
 struct Refusal {
   FusionReason reason = FusionReason::NoCommonSpace;
