@@ -26,7 +26,8 @@ static SmallVector<ScheduleAttr> getAlternatives(const KernelModel &kernel,
   constexpr size_t kMost = 4;
   std::string reason;
   SmallVector<ScheduleAttr> found;
-  for (ScheduleAttr schedule : enumerateSchedules(kernel, isBatchInvariant(current), reason)) {
+  for (ScheduleAttr schedule :
+       enumerateSchedules(kernel, isBatchInvariant(current), reason)) {
     bool isNew = llvm::none_of(found, [&](ScheduleAttr other) {
       return other.getTile() == schedule.getTile() &&
              other.getPingpong() == schedule.getPingpong() &&
@@ -48,7 +49,11 @@ static bool advance(func::FuncOp func, IntegerAttr bytes) {
   auto current = func->getAttrOfType<ScheduleAttr>(kScheduleAttrName);
   std::string reason;
   FailureOr<KernelModel> kernel = buildKernelModel(func, reason);
-  if (failed(kernel) || func->hasAttr(kKeepScheduleAttrName))
+  // A few registers, once a tile, cost less than a smaller tile; and less than
+  // it takes to compile all schedules.
+  constexpr int64_t kIgnoredBytes = 128;
+  if (failed(kernel) || func->hasAttr(kKeepScheduleAttrName) ||
+      bytes.getInt() < kIgnoredBytes)
     return false;
   SmallVector<ScheduleAttr> alternatives = getAlternatives(*kernel, current);
   auto at = llvm::find(alternatives, current);
