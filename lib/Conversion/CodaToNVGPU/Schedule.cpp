@@ -13,6 +13,7 @@
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 
@@ -468,6 +469,14 @@ static double getTimeOfFewTiles(const KernelModel &kernel, TileShape shape) {
                    kOpUs = 0.1;
   ScheduleAttr schedule = shape.getSchedule(kernel.func.getContext());
   int64_t clusters = getNumClusters(shape.split);
+  // What a multiprocessor takes in needs as many bytes on their way.
+  constexpr double kRingBytes = 128 << 10;
+  int64_t stage = getStageBytes(kernel, schedule);
+  int64_t others =
+      getSharedMemoryBytes(kernel, schedule) - schedule.getStages() * stage;
+  int64_t ring = (kSharedMemoryBytes - others) / stage * stage;
+  double bytesPerUsOfOne =
+      kBytesPerUsOfOne * std::clamp(ring / kRingBytes, 0.1, 1.0);
   double time = 0, region = 0;
   int64_t rounds = 0;
   for (const TileModel &tile : kernel.tiles) {
@@ -477,7 +486,7 @@ static double getTimeOfFewTiles(const KernelModel &kernel, TileShape shape) {
     double ofOne = double(blocks) / shape.split;
     double taken = ofOne * getBlockBytes(tile, schedule);
     double least =
-        std::max(taken / kBytesPerUsOfOne,
+        std::max(taken / bytesPerUsOfOne,
                  ofOne * kBlockK * shape.rows * shape.columns /
                      kPointsPerUsOfOne);
     double streamed = ofOne * kBlockK * 2 * shape.columns / kBytesPerUs;

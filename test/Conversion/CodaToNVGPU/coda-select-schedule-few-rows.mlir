@@ -1,0 +1,30 @@
+// RUN: coda-opt %s --coda-select-schedule --split-input-file | FileCheck %s
+
+// Few rows: weights stream from memory, so what counts are bytes on their way. The
+// ring stays deep; a tile of 256 columns that a cluster shares leaves two stages.
+
+// CHECK-LABEL: func.func private @many_columns
+// CHECK-SAME: coda.schedule = #coda_gpu.schedule<tile = [64, 192, 64], stages = 6,
+func.func private @many_columns(%a: memref<64x4096xbf16>, %w: memref<22016x4096xbf16>, %o: memref<64x22016xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x4096xbf16>, memref<22016x4096xbf16>) outs(%o[m, n] : memref<64x22016xbf16>) {
+  ^bb0(%x: f32):
+    %y = arith.truncf %x : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// With few columns, too, a cluster shares a tile.
+
+// CHECK-LABEL: func.func private @few_columns
+// CHECK-SAME: coda.schedule = #coda_gpu.schedule<tile = [64, 64, 64], stages = 16, {{.*}}split = 2>
+func.func private @few_columns(%a: memref<16x11008xbf16>, %w: memref<4096x11008xbf16>, %o: memref<16x4096xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<16x11008xbf16>, memref<4096x11008xbf16>) outs(%o[m, n] : memref<16x4096xbf16>) {
+  ^bb0(%x: f32):
+    %y = arith.truncf %x : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
