@@ -175,6 +175,8 @@ def GPUDecomposeUnscheduled
     5. a kernel that needs what only the call shows, dynamic strides of whole 16
        bytes or a k that is not empty, becomes a branch: the kernel, or the
        decomposed op.
+    A kernel of which the call alone shows the number of rows becomes a branch of
+    two kernels, one for at most 64 rows.
     Each op that is decomposed has a remark `unfused-on-device` with the reason.
     Tile and semantic ops outside of kernels are decomposed, too. What is linalg
     then runs by `coda-gpu-launch-loops`.

@@ -630,7 +630,11 @@ LogicalResult coda::planSiblings(TileOpInterface first, TileOpInterface second,
   for (unsigned i = 0; i < first.getInputs().size(); ++i)
     for (unsigned j = 0; j < second.getInputs().size(); ++j) {
       AffineMap iMap = first.getInputMap(i), jMap = second.getInputMap(j);
-      if (first.getInputs()[i] != second.getInputs()[j] ||
+      Value value = first.getInputs()[i];
+      auto expand = value.getDefiningOp<tensor::ExpandShapeOp>();
+      bool isSplit = expand && expand.getSrc() == second.getInputs()[j] &&
+                     expand.getResultType().hasStaticShape();
+      if ((value != second.getInputs()[j] && !isSplit) ||
           first.getLoadCombiner(i) || second.getLoadCombiner(j) ||
           iMap.getNumResults() == 0 || !isFullMap(first, iMap) ||
           !isFullMap(second, jMap))
@@ -638,6 +642,12 @@ LogicalResult coda::planSiblings(TileOpInterface first, TileOpInterface second,
       plan = JoinPlan();
       plan.producer = first;
       plan.consumer = second;
+      plan.input = j;
+      if (isSplit) {
+        plan.kind = JoinKind::SplitConsumer;
+        plan.view = expand;
+        return success();
+      }
       plan.consumerToProducer.assign(second.getNumDomainDims(), -1);
       for (unsigned r = 0; r < jMap.getNumResults(); ++r)
         plan.consumerToProducer[jMap.getDimPosition(r)] =

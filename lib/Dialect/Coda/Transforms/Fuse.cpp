@@ -124,6 +124,7 @@ private:
   bool join(TileOpInterface consumer, unsigned input, JoinPlan &plan);
   bool splitProducer(const JoinPlan &plan);
   bool splitConsumer(TileOpInterface consumer, unsigned input);
+  bool splitSibling(const JoinPlan &plan);
   bool slice(const JoinPlan &plan);
   void reportRefusals(Block &block);
 };
@@ -161,7 +162,11 @@ bool FusePass::joinSiblings(Block &block) {
       JoinPlan plan;
       if (failed(planSiblings(maps[i], maps[j], plan)))
         continue;
-      join(plan.consumer, 0, plan);
+      bool joined = plan.kind == JoinKind::SplitConsumer
+                        ? splitSibling(plan)
+                        : join(plan.consumer, 0, plan);
+      if (!joined)
+        continue;
       sortTopologically(&block);
       return true;
     }
@@ -256,6 +261,17 @@ bool FusePass::splitConsumer(TileOpInterface consumer, unsigned input) {
   DimSplit split = getSplit(collapse.getReassociationIndices(), sizes);
   return static_cast<bool>(splitDims(
       rewriter, consumer, 2 * consumer.getNumProducts() + input, split));
+}
+
+/// Splits the dims of a sibling as the other's are; they merge after that.
+bool FusePass::splitSibling(const JoinPlan &plan) {
+  auto expand = cast<tensor::ExpandShapeOp>(plan.view);
+  TileOpInterface sibling = plan.consumer;
+  IRRewriter rewriter(&getContext());
+  return static_cast<bool>(splitDims(
+      rewriter, sibling, 2 * sibling.getNumProducts() + plan.input,
+      getSplit(expand.getReassociationIndices(),
+               expand.getMixedOutputShape())));
 }
 
 bool FusePass::slice(const JoinPlan &plan) {

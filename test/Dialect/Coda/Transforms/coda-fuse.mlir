@@ -509,3 +509,36 @@ func.func @absorb_refused(%a: tensor<8x16xf32>, %b: tensor<4x16xf32>, %b2: tenso
   }
   return %y, %z, %v : tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>
 }
+
+// -----
+
+// A gemm that loads a value with its columns split takes in a map that loads the
+// value as it is: the map's columns are split, too.
+
+// CHECK-LABEL: func.func @sibling_split(
+// CHECK-SAME:    %[[A:.+]]: tensor<8x16xf32>, %[[B:.+]]: tensor<2x4x16xf32>, %[[X:.+]]: tensor<8x8xf32>,
+// CHECK:         %[[V:.+]] = tensor.expand_shape %[[X]] {{\[\[}}0], [1, 2]] output_shape [8, 2, 4]
+// CHECK:         %[[Z:.+]]:2 = coda.gemm
+// CHECK-NEXT:        acc(%[[A]][m, k] * %[[B]][n0, n1, k] :
+// CHECK-NEXT:        ins(%[[V]][m, n0, n1] : tensor<8x2x4xf32>)
+// CHECK:         ^bb0(%[[C:.+]]: f32, %[[L:.+]]: f32):
+// CHECK-NEXT:      %[[P:.+]] = arith.mulf %[[C]], %[[L]] : f32
+// CHECK-NEXT:      %[[Q:.+]] = math.tanh %[[L]] : f32
+// CHECK-NEXT:      coda.yield %[[P]], %[[Q]] : f32, f32
+// CHECK:         %[[Y:.+]] = tensor.collapse_shape %[[Z]]#1 {{\[\[}}0], [1, 2]]
+// CHECK:         return %[[Z]]#0, %[[Y]] :
+func.func @sibling_split(%a: tensor<8x16xf32>, %b: tensor<2x4x16xf32>, %x: tensor<8x8xf32>, %s0: tensor<8x2xf32>) -> (tensor<8x2xf32>, tensor<8x8xf32>) {
+  %v = tensor.expand_shape %x [[0], [1, 2]] output_shape [8, 2, 4] : tensor<8x8xf32> into tensor<8x2x4xf32>
+  %s = coda.gemm acc(%a[m, k] * %b[n0, n1, k] : tensor<8x16xf32>, tensor<2x4x16xf32>) ins(%v[m, n0, n1] : tensor<8x2x4xf32>) outs(fresh add %s0[m, n0] : tensor<8x2xf32>) {
+  ^bb0(%c: f32, %l: f32):
+    %0 = arith.mulf %c, %l : f32
+    coda.yield %0 : f32
+  }
+  %e = tensor.empty() : tensor<8x8xf32>
+  %y = coda.map ins(%x[m, n] : tensor<8x8xf32>) outs(%e[m, n] : tensor<8x8xf32>) {
+  ^bb0(%l: f32):
+    %0 = math.tanh %l : f32
+    coda.yield %0 : f32
+  }
+  return %s, %y : tensor<8x2xf32>, tensor<8x8xf32>
+}

@@ -75,8 +75,10 @@ enum class JoinKind {
 struct JoinPlan {
   JoinKind kind = JoinKind::Merge;
   TileOpInterface producer;
-  /// Siblings: the one that is taken in.
+  /// Siblings: the one that is taken in, and where it has to be split first, its
+  /// input.
   TileOpInterface consumer;
+  unsigned input = 0;
   /// The view of the producer's result that stands in the way, if any.
   Operation *view = nullptr;
   /// Merge and absorb: consumer dim -> producer dim, -1 if the consumer's alone.
@@ -98,7 +100,8 @@ LogicalResult planJoin(TileOpInterface consumer, unsigned input,
                        Refusal &refusal);
 
 /// Plans the merge of two maps, or of a gemm and a map, that load one value at
-/// every point of their spaces and do not depend on each other.
+/// every point of their spaces and do not depend on each other. Where one loads it
+/// with dims split by a view, the plan is to split the other's.
 LogicalResult planSiblings(TileOpInterface first, TileOpInterface second,
                            JoinPlan &plan);
 
