@@ -67,11 +67,6 @@ public:
   using FusePassBase::FusePassBase;
 
   void runOnOperation() override {
-    SmallVector<Block *> blocks;
-    getOperation()->walk([&](Block *block) {
-      if (!isa<TileOpInterface>(block->getParentOp()))
-        blocks.push_back(block);
-    });
     // Splitting dims leaves reshapes of reshapes; composed, they may lead to a
     // producer again. Merging leaves values that are loaded or computed twice,
     // which seem to have more readers than they have.
@@ -79,6 +74,8 @@ public:
     while (changed) {
       changed = false;
       simplify();
+      // What is simplified may take blocks with it.
+      SmallVector<Block *> blocks = getBlocks();
       for (Block *block : blocks)
         while (joinOne(*block))
           changed = true;
@@ -87,7 +84,7 @@ public:
         for (Block *block : blocks)
           changed |= joinSiblings(*block);
     }
-    for (Block *block : blocks)
+    for (Block *block : getBlocks())
       reportRefusals(*block);
   }
 
@@ -96,6 +93,15 @@ private:
     LegalityOptions options;
     options.strict = numerics == Numerics::Strict;
     return options;
+  }
+  /// The blocks that tile ops may stand in.
+  SmallVector<Block *> getBlocks() {
+    SmallVector<Block *> blocks;
+    getOperation()->walk([&](Block *block) {
+      if (!isa<TileOpInterface>(block->getParentOp()))
+        blocks.push_back(block);
+    });
+    return blocks;
   }
   void simplify() {
     RewritePatternSet patterns(&getContext());

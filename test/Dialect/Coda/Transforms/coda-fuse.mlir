@@ -542,3 +542,41 @@ func.func @sibling_split(%a: tensor<8x16xf32>, %b: tensor<2x4x16xf32>, %x: tenso
   }
   return %s, %y : tensor<8x2xf32>, tensor<8x8xf32>
 }
+
+// -----
+
+// An op that nothing reads goes with its blocks while the others are joined.
+
+// CHECK-LABEL: func.func @dead_blocks(
+// CHECK-NOT:     scf.if
+// CHECK:         coda.map
+// CHECK-NOT:     coda.map
+func.func @dead_blocks(%x: tensor<8x4xf32>, %p: i1) -> tensor<8x4xf32> {
+  %e = tensor.empty() : tensor<8x4xf32>
+  %y = coda.map ins(%x[m, n] : tensor<8x4xf32>) outs(%e[m, n] : tensor<8x4xf32>) {
+  ^bb0(%l: f32):
+    %0 = math.tanh %l : f32
+    coda.yield %0 : f32
+  }
+  %d = scf.if %p -> tensor<8x4xf32> {
+    %a = coda.map ins(%x[m, n] : tensor<8x4xf32>) outs(%e[m, n] : tensor<8x4xf32>) {
+    ^bb0(%l: f32):
+      %0 = math.exp %l : f32
+      coda.yield %0 : f32
+    }
+    %b = coda.map ins(%a[m, n] : tensor<8x4xf32>) outs(%e[m, n] : tensor<8x4xf32>) {
+    ^bb0(%l: f32):
+      %0 = math.exp %l : f32
+      coda.yield %0 : f32
+    }
+    scf.yield %b : tensor<8x4xf32>
+  } else {
+    scf.yield %x : tensor<8x4xf32>
+  }
+  %z = coda.map ins(%y[m, n] : tensor<8x4xf32>) outs(%e[m, n] : tensor<8x4xf32>) {
+  ^bb0(%l: f32):
+    %0 = math.exp %l : f32
+    coda.yield %0 : f32
+  }
+  return %z : tensor<8x4xf32>
+}

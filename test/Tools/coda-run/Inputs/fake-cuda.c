@@ -48,6 +48,7 @@ UNSUPPORTED(ModuleGetFunction, (CUfunction *f, CUmodule m, const char *n))
 UNSUPPORTED(FuncSetAttribute, (CUfunction f, int32_t a, int32_t v))
 UNSUPPORTED(FuncGetAttribute, (int32_t *v, int32_t a, CUfunction f))
 UNSUPPORTED(LaunchKernelEx, (const CUlaunchConfig *c, CUfunction f, void **p, void **e))
+UNSUPPORTED(OccupancyMaxActiveClusters, (int32_t *n, CUfunction f, const CUlaunchConfig *c))
 #if FAKE != 2
 UNSUPPORTED(TensorMapEncodeTiled, (CUtensorMap *m, int32_t t, uint32_t r, void *a, const uint64_t *d, const uint64_t *s, const uint32_t *b, const uint32_t *e, int32_t i, int32_t w, int32_t l, int32_t o))
 #endif
