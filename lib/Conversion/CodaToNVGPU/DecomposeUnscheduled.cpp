@@ -148,7 +148,7 @@ static bool hasSchedule(Operation *op, std::string &reason,
   mapping.map(operands.getArrayRef(), body->getArguments());
   cloneOnBuffers(builder, op, mapping);
   FailureOr<KernelModel> kernel = buildKernelModel(*function, reason);
-  if (failed(kernel) || 
+  if (failed(kernel) ||
       !selectSchedule(*kernel, /*batchInvariant=*/false, reason))
     return false;
   SmallVector<TileOpInterface> tiles;
@@ -385,8 +385,8 @@ struct GPUDecomposeUnscheduled
                                     /*withElseRegion=*/true);
     branch->setAttr(kDispatchAttrName, b.getUnitAttr());
     func::ReturnOp::create(b, loc, branch.getResults());
-    for (auto [block, callee] :
-         {std::pair(branch.thenBlock(), few), std::pair(branch.elseBlock(), func)}) {
+    for (auto [block, callee] : {std::pair(branch.thenBlock(), few),
+                                 std::pair(branch.elseBlock(), func)}) {
       b.setInsertionPointToStart(block);
       auto call = func::CallOp::create(b, loc, callee, body->getArguments());
       scf::YieldOp::create(b, loc, call.getResults());

@@ -438,14 +438,7 @@ class Runner:
             return x.t().contiguous().t() if x.dim() == 2 else None
 
         outcomes = {}
-        for program in self.programs:
-            sizes = (129, 136, 72)
-            if program.sizes["n"] is not None:
-                if program.sizes["n"] > 5632:
-                    continue
-                sizes = self.extents(program, 129)
-            if not all(sizes):
-                continue
+        for program, sizes in self.moderate():
             entry = self.load(program)
             names = [n for n, _, _ in program.inputs()]
             for how in (shifted, apart, expanded, turned):
@@ -493,16 +486,20 @@ class Runner:
         for key, what in outcomes.items():
             print(f"{key[0]}: {key[1]}, e.g. {what}")
 
-    def streams(self):
-        torch = self.torch
+    def moderate(self):
+        """The programs of moderate, nonempty extents, with their extents."""
         for program in self.programs:
             sizes = (129, 136, 72)
             if program.sizes["n"] is not None:
                 if program.sizes["n"] > 5632:
                     continue
                 sizes = self.extents(program, 129)
-            if not all(sizes):
-                continue
+            if all(sizes):
+                yield program, sizes
+
+    def streams(self):
+        torch = self.torch
+        for program, sizes in self.moderate():
             entry = self.load(program)
             names = [n for n, _, _ in program.inputs()]
             case, other = (Case(torch, program, *sizes, seed=s) for s in (1, 3))

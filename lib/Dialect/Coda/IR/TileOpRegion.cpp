@@ -31,6 +31,17 @@ SmallVector<UnrollPoint> coda::getUnrollPoints(TileOpInterface op,
   return points;
 }
 
+Value coda::lookupPoint(ArrayRef<UnrollPoint> points, ValueRange values,
+                        const UnrollPoint &wanted) {
+  for (auto [point, value] : llvm::zip_equal(points, values))
+    if (llvm::all_of(point, [&](const auto &entry) {
+          auto it = wanted.find(entry.first);
+          return it != wanted.end() && it->second == entry.second;
+        }))
+      return value;
+  return {};
+}
+
 llvm::SmallPtrSet<Operation *, 32>
 coda::getNeededOps(ValueRange values, function_ref<bool(Value)> isGiven) {
   llvm::SmallPtrSet<Operation *, 32> needed;

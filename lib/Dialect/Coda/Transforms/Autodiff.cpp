@@ -193,6 +193,16 @@ void FunctionAdjoint::resolve(Value value, Value tensor) {
   primals[value] = tensor;
 }
 
+SmallVector<OpFoldResult>
+FunctionAdjoint::getPrimals(ArrayRef<OpFoldResult> values) {
+  SmallVector<OpFoldResult> result;
+  for (OpFoldResult value : values)
+    result.push_back(isa<Value>(value)
+                         ? OpFoldResult(getPrimal(cast<Value>(value)))
+                         : value);
+  return result;
+}
+
 Value FunctionAdjoint::getPrimal(Value value) {
   if (Value known = primals.lookup(value))
     return known;
@@ -301,14 +311,6 @@ LogicalResult FunctionAdjoint::visitStructural(Operation *op) {
     return cast<RankedTensorType>(like.getType())
         .clone(getElementTypeOrSelf(whole));
   };
-  auto getAtHand = [&](ArrayRef<OpFoldResult> values) {
-    SmallVector<OpFoldResult> result;
-    for (OpFoldResult value : values)
-      result.push_back(isa<Value>(value)
-                           ? OpFoldResult(getPrimal(cast<Value>(value)))
-                           : value);
-    return result;
-  };
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
     addFull(expand.getSrc(),
             tensor::CollapseShapeOp::create(builder, loc,
@@ -344,9 +346,9 @@ LogicalResult FunctionAdjoint::visitStructural(Operation *op) {
     return success();
   }
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
-    SmallVector<OpFoldResult> offsets = getAtHand(insert.getMixedOffsets());
-    SmallVector<OpFoldResult> sizes = getAtHand(insert.getMixedSizes());
-    SmallVector<OpFoldResult> strides = getAtHand(insert.getMixedStrides());
+    SmallVector<OpFoldResult> offsets = getPrimals(insert.getMixedOffsets());
+    SmallVector<OpFoldResult> sizes = getPrimals(insert.getMixedSizes());
+    SmallVector<OpFoldResult> strides = getPrimals(insert.getMixedStrides());
     if (isActive(insert.getSource()))
       addFull(insert.getSource(),
               tensor::ExtractSliceOp::create(builder, loc,

@@ -221,18 +221,10 @@ Value FunctionAdjoint::assembleSlices(Value target, ArrayRef<Slice> parts) {
                     .getResult()
               : createZero(loc, type, target);
   for (const Slice &part : parts) {
-    auto getAtHand = [&](ArrayRef<OpFoldResult> values) {
-      SmallVector<OpFoldResult> result;
-      for (OpFoldResult value : values)
-        result.push_back(isa<Value>(value)
-                             ? OpFoldResult(getPrimal(cast<Value>(value)))
-                             : value);
-      return result;
-    };
     tensor::ExtractSliceOp op = part.op;
     whole = tensor::InsertSliceOp::create(
-        builder, loc, part.tensor, whole, getAtHand(op.getMixedOffsets()),
-        getAtHand(op.getMixedSizes()), getAtHand(op.getMixedStrides()));
+        builder, loc, part.tensor, whole, getPrimals(op.getMixedOffsets()),
+        getPrimals(op.getMixedSizes()), getPrimals(op.getMixedStrides()));
   }
   return whole;
 }

@@ -117,6 +117,8 @@ private:
   Value createZero(Location loc, RankedTensorType type, Value like);
   /// `value` of the function at hand.
   Value getPrimal(Value value);
+  /// Of extents and offsets, those that are values.
+  SmallVector<OpFoldResult> getPrimals(ArrayRef<OpFoldResult> values);
   Value getGradient(BlockArgument argument);
   Type getStoredCotangentType(Value value) const;
   /// The result of the function that is `value`, through reshapes of static

@@ -20,19 +20,6 @@
 using namespace mlir;
 using namespace mlir::coda;
 
-/// The value among `values`, one per point of `points`, for `wanted`, which may
-/// have more dims.
-static Value lookupPoint(ArrayRef<UnrollPoint> points, ArrayRef<Value> values,
-                         const UnrollPoint &wanted) {
-  for (auto [point, value] : llvm::zip_equal(points, values))
-    if (llvm::all_of(point, [&](const auto &entry) {
-          auto it = wanted.find(entry.first);
-          return it != wanted.end() && it->second == entry.second;
-        }))
-      return value;
-  return {};
-}
-
 RegionAdjoint::RegionAdjoint(TileOpInterface op, const RegionAdjointSpec &spec)
     : op(op), spec(spec), builder(op->getContext()) {}
 

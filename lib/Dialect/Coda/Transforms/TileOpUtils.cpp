@@ -61,18 +61,6 @@ getReassociation(ArrayRef<unsigned> groupSizes) {
   return groups;
 }
 
-/// The values that belong to an operand, by point.
-static Value lookupPoint(ArrayRef<UnrollPoint> points, ValueRange values,
-                         const UnrollPoint &wanted) {
-  for (auto [point, value] : llvm::zip_equal(points, values))
-    if (llvm::all_of(point, [&](const auto &entry) {
-          auto it = wanted.find(entry.first);
-          return it != wanted.end() && it->second == entry.second;
-        }))
-      return value;
-  return {};
-}
-
 //===----------------------------------------------------------------------===//
 // splitDims
 //===----------------------------------------------------------------------===//

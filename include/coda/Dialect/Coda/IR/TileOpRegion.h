@@ -21,6 +21,11 @@ using UnrollPoint = DenseMap<unsigned, int64_t>;
 /// block arguments and yielded values.
 SmallVector<UnrollPoint> getUnrollPoints(TileOpInterface op, AffineMap map);
 
+/// The value among `values`, one per point of `points`, for `wanted`, which may
+/// have more dims; null if there is none.
+Value lookupPoint(ArrayRef<UnrollPoint> points, ValueRange values,
+                  const UnrollPoint &wanted);
+
 /// The ops that compute `values`, without looking behind a value for which
 /// `isGiven` holds. Block arguments have no op.
 llvm::SmallPtrSet<Operation *, 32>
