@@ -6,7 +6,7 @@ import sys
 import time
 from typing import List, Optional
 
-from . import ops
+from . import manifest, ops
 from .candidates import DATABASE_NAME
 from .errors import DeviceLost, UsageError
 
@@ -36,10 +36,10 @@ def _add_selection(parser) -> None:
     parser.add_argument("--ops", type=_words, metavar="KIND,...", help="of %s; default: all" % (
         ", ".join(ops.KINDS)))
     parser.add_argument(
-        "--hidden", type=_numbers, default=list(ops.DEFAULT_HIDDEN), metavar="H,...",
+        "--hidden", type=_numbers, metavar="H,...",
         help="hidden widths (default: %s)" % ",".join(map(str, ops.DEFAULT_HIDDEN)))
     parser.add_argument(
-        "--tokens", type=_numbers, default=[ops.DEFAULT_TOKENS], metavar="M,...",
+        "--tokens", type=_numbers, metavar="M,...",
         help="rows; under 128 a decode step, forward ops only (default: %d)" % ops.DEFAULT_TOKENS)
     parser.add_argument(
         "--decode", action="store_true", help="as --tokens=%s" % (
@@ -48,10 +48,25 @@ def _add_selection(parser) -> None:
 
 
 def _selected(args) -> List[ops.Op]:
-    tokens = ops.DECODE_TOKENS if args.decode else args.tokens
-    found = ops.select(args.ops, args.hidden, tokens, args.match)
+    tokens = ops.DECODE_TOKENS if args.decode else args.tokens or [ops.DEFAULT_TOKENS]
+    found = ops.select(args.ops, args.hidden or ops.DEFAULT_HIDDEN, tokens, args.match)
     if not found:
         raise UsageError("no op is left; `coda-bench list` shows what there is")
+    return found
+
+
+def _selected_of(args) -> List[ops.Op]:
+    """Without a shape on the command line, the ops that `args.folder` was prepared
+    for; else as `_selected`."""
+    _require_folder(args.folder)
+    named = args.hidden or args.tokens or args.decode
+    if named or not os.path.exists(os.path.join(args.folder, manifest.NAME)):
+        return _selected(args)
+    kinds = ops.known_kinds(args.ops)
+    found = [ops.from_key(key) for key in manifest.Manifest.read(args.folder).ops]
+    found = [op for op in found if op.kind in kinds and (args.match or "") in op.key]
+    if not found:
+        raise UsageError("no op of %s is left; `coda-bench prepare` adds some; `coda-bench list` shows what there is" % args.folder)
     return found
 
 
@@ -151,8 +166,7 @@ def _require_folder(folder: str) -> None:
 
 
 def _tune(args) -> int:
-    selected = _selected(args)
-    _require_folder(args.folder)
+    selected = _selected_of(args)
     if args.rounds < 1:
         raise UsageError("--rounds=%d: give 1 or more" % args.rounds)
     try:
@@ -179,8 +193,7 @@ def _run(args) -> int:
     for regime in args.regimes:
         if regime not in REGIMES:
             raise UsageError("unknown regime '%s'; there are %s" % (regime, ", ".join(REGIMES)))
-    selected = _selected(args)
-    _require_folder(args.folder)
+    selected = _selected_of(args)
     try:
         from . import measure, providers
     except ImportError as error:

@@ -52,6 +52,12 @@ class Results:
                 raise UsageError("%s is of another version; leave --resume out" % path)
         self.by_key = {r["key"]: r for r in self.data["results"]}
 
+    def begin(self, found: Dict[str, object]) -> None:
+        """Notes the environment of what follows; those of earlier calls stay known."""
+        if self.data["environment"]:
+            self.data.setdefault("earlier", []).append(self.data["environment"])
+        self.data["environment"] = found
+
     def missing(self, op: Op, providers: Dict[str, Provider]) -> Dict[str, Provider]:
         """The providers that `op` has no result of: no times, no reason for none."""
         known = self.by_key.get(op.key, dict(providers={}))["providers"]
@@ -231,12 +237,13 @@ def run(
     context = Context(device, artifacts, lambda runs: {
         name: times.summary()["ms"] for name, times in timer.flushed(runs).items()})
     ready = available(names, context, results.data["skipped"], log)
-    results.data["environment"] = environment(ready)
+    around = environment(ready)
     bandwidth = timer.memory_bandwidth()
     if bandwidth:
-        results.data["environment"]["memory TB/s"] = float("%.3g" % bandwidth)
+        around["memory TB/s"] = float("%.3g" % bandwidth)
+    results.begin(around)
     results.data["protocol"] = dict(regimes=list(regimes), budget_ms=budget_ms)
-    log("  ".join("%s %s" % pair for pair in results.data["environment"].items()))
+    log("  ".join("%s %s" % pair for pair in around.items()))
     wrong = []
     for op in ops:
         pending = results.missing(op, ready) if resume else ready

@@ -217,6 +217,15 @@ KINDS = {op.kind: op for op in (
     Gemm, GemmRms, GemmSwiglu, GemmRope, GemmCE, SwigluBwd, NormBwd, Block)}
 
 
+def known_kinds(kinds: Optional[Iterable[str]]) -> List[str]:
+    """`kinds`, None meaning all. Raises UsageError."""
+    kinds = list(KINDS) if kinds is None else list(kinds)
+    for kind in kinds:
+        if kind not in KINDS:
+            raise UsageError("unknown op '%s'; there are %s" % (kind, ", ".join(KINDS)))
+    return kinds
+
+
 def select(
     kinds: Optional[Iterable[str]] = None,
     hidden: Sequence[int] = DEFAULT_HIDDEN,
@@ -228,10 +237,7 @@ def select(
     Fewer than 128 tokens are a decode step, for which the ops of training are
     left out. Raises UsageError.
     """
-    kinds = list(KINDS) if kinds is None else list(kinds)
-    for kind in kinds:
-        if kind not in KINDS:
-            raise UsageError("unknown op '%s'; there are %s" % (kind, ", ".join(KINDS)))
+    kinds = known_kinds(kinds)
     for width in hidden:
         if width <= 0 or width % HEAD_DIM:
             raise UsageError("hidden width %d is no multiple of %d" % (width, HEAD_DIM))
@@ -250,6 +256,22 @@ def select(
                     if match is None or match in op.key:
                         found.setdefault(op.key, op)
     return list(found.values())
+
+
+def from_key(key: str) -> Op:
+    """The op that has this key. Raises UsageError."""
+    try:
+        kind, tokens, hidden, tag = shape_of(key)
+        variant = {}
+        for pair in [] if tag == "-" else tag.split(","):
+            name, value = pair.split("=")
+            variant[name] = int(value) if value.isdigit() else value
+        op = KINDS[kind](tokens, hidden, **variant)
+    except (KeyError, ValueError):
+        op = None
+    if op is None or op.key != key:
+        raise UsageError("'%s' is no op of this version; prepare the folder again" % key)
+    return op
 
 
 def shape_of(key: str) -> Tuple[str, int, int, str]:

@@ -110,7 +110,8 @@ def markdown(runs: List[dict], plot_path: Optional[str] = None) -> str:
     lines = ["# Performance", "", "Written by `coda-bench report` from %s." % (
         "one run" if len(runs) == 1 else "%d runs, each provider's best median" % len(runs)), ""]
     for run in runs:
-        lines.append("- " + ", ".join("%s %s" % pair for pair in run["environment"].items()))
+        for around in [*run.get("earlier", []), run["environment"]]:
+            lines.append("- " + ", ".join("%s %s" % pair for pair in around.items()))
     lines += [
         "",
         "Cells: milliseconds and their ratio to `cublas`, which does the matrix products only "
