@@ -1,4 +1,5 @@
 """Between arrays (numpy, DLPack) and DLTensor."""
+import contextlib
 import ctypes
 import sys
 from typing import Any, Optional, Sequence, Tuple
@@ -97,17 +98,23 @@ _capsule_is_valid.argtypes = [ctypes.py_object, ctypes.c_char_p]
 def _capsule(array: Any, stream: Optional[int], what: str) -> Any:
     """What `array` exports: with version and flags where it can, since an array
     that may not be written to can say so only then."""
-    device, _ = array.__dlpack_device__()
+    device, index = array.__dlpack_device__()
     arguments = {}
+    current = contextlib.nullcontext()
     if device == _abi.CUDA:
         # The producer makes the values visible to this stream. 1 is the legacy
         # default stream, which is what the artifact launches on without one.
         arguments["stream"] = stream if stream else 1
+        torch = sys.modules.get("torch")
+        if torch is not None and isinstance(array, torch.Tensor):
+            # torch exports tensors of the current device only.
+            current = torch.cuda.device(index)
     try:
-        try:
-            return array.__dlpack__(max_version=(1, 0), **arguments)
-        except TypeError:
-            return array.__dlpack__(**arguments)
+        with current:
+            try:
+                return array.__dlpack__(max_version=(1, 0), **arguments)
+            except TypeError:
+                return array.__dlpack__(**arguments)
     except (BufferError, RuntimeError, ValueError) as error:
         raise ArgumentError("%s cannot be exported through DLPack: %s" % (
             what, error)) from error

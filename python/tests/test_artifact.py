@@ -1,6 +1,8 @@
 """Loading and calling, against an artifact written by hand in C."""
+import contextlib
 import sys
 import threading
+import types
 
 import ml_dtypes
 import numpy as np
@@ -120,6 +122,28 @@ def test_gpu_arrays_are_ready_on_the_stream_of_the_call():
     for stream, told in (None, 1), (0, 1), (1234, 1234):
         to_tensor(OnGPU(matrix(2).view(np.uint16)), (4, 16, 1), "x", stream)
         assert OnGPU.streams[-1] == told
+
+
+def test_torch_tensors_are_exported_on_their_own_device(monkeypatch):
+    """torch refuses to export a tensor of a device that is not the current one."""
+    current = [0]
+
+    @contextlib.contextmanager
+    def device(index):
+        before, current[0] = current[0], index
+        yield
+        current[0] = before
+
+    class Strict(OnGPU):
+        def __dlpack__(self, **kwargs):
+            if current[0] != self.__dlpack_device__()[1]:
+                raise BufferError("another device is current")
+            return super().__dlpack__(**kwargs)
+
+    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(
+        Tensor=Strict, cuda=types.SimpleNamespace(device=device)))
+    tensor = to_tensor(Strict(np.zeros(2, np.float32)), (2, 32, 1), "x", stream=11)
+    assert tensor.shape() == (2,) and current == [0]
 
 
 def test_gpu_arrays_need_torch(artifact, monkeypatch):

@@ -38,6 +38,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 
 MS = [0, 1, 7, 63, 64, 65, 127, 129, 8192]
@@ -569,27 +570,64 @@ class Runner:
             torch.cuda.empty_cache()
 
     def devices(self):
-        """Each device runs the same artifact; tensors of two devices are refused."""
+        """Each device runs the same artifact and gives the same bits: called with
+        any device current, and by a thread for each device at once. Tensors of two
+        devices are refused."""
         torch = self.torch
         count = torch.cuda.device_count()
-        program = next(p for p in self.programs if p.op == "gemm")
-        sizes = (129, 136, 72) if program.sizes["n"] is None else self.extents(program, 129)
-        entry = self.load(program)
-        names = [n for n, _, _ in program.inputs()]
-        case = Case(torch, program, *sizes)
-        expected = entry(*[case.inputs[n] for n in names])
-        for device in range(count):
-            moved = [case.inputs[n].to(f"cuda:{device}") for n in names]
-            with torch.cuda.device(device):
-                got = entry(*moved)
-                torch.cuda.synchronize()
-            self.report(f"device {device}", "" if torch.equal(got.cpu(), expected.cpu()) else "other bits")
+        for program, sizes in self.moderate():
+            entry = self.load(program)
+            names = [n for n, _, _ in program.inputs()]
+            case = Case(torch, program, *sizes)
+            moved = [[case.inputs[n].to(f"cuda:{d}") for n in names] for d in range(count)]
+            outs = [[o.to(f"cuda:{d}") for o in poisoned(torch, program, case.sizes)] for d in range(count)]
+            expected = [bits(torch, o).cpu() for o in self.called(entry, moved[0], outs[0])]
+
+            def same(found):
+                return all(torch.equal(bits(torch, o).cpu(), e) for o, e in zip(found, expected))
+
+            for device in range(count):
+                for current in range(count):
+                    with torch.cuda.device(current):
+                        good = same(self.called(entry, moved[device], outs[device]))
+                    self.report(f"{program.name} on device {device}, {current} is current",
+                                "" if good else "other bits")
+            if count == 1:
+                continue
+
+            def repeat(device):
+                for _ in range(20):
+                    self.called(entry, moved[device], outs[device])
+
+            threads = [threading.Thread(target=repeat, args=[d]) for d in range(count)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.report(f"{program.name} by {count} threads",
+                        "" if all(same(out) for out in outs) else "other bits")
+            for wrong in range(len(names)):
+                mixed = [moved[int(i == wrong)][i] for i in range(len(names))]
+                before = [o.fill_(-321.0).clone() for o in outs[0]]
+                try:
+                    entry(*mixed, out=outs[0])
+                    why = "not refused"
+                except self.coda.Error as error:
+                    torch.cuda.synchronize(0)
+                    # The first tensor's device is that of the call.
+                    named = f"(arg{wrong or 1}) is on CUDA device {wrong and 1}, expected {int(not wrong)}"
+                    why = "" if named in str(error) else f"not '{named}': {error}"
+                    example = str(error)
+                    if not all(torch.equal(o, b) for o, b in zip(outs[0], before)):
+                        why = "something was written"
+                self.report(f"{program.name} with {names[wrong]} on another device", why)
         if count > 1:
-            try:
-                entry(case.inputs[names[0]], case.inputs[names[1]].to("cuda:1"))
-                self.report("two devices", "not refused")
-            except self.coda.Error as error:
-                print("two devices: refused:", error)
+            print("tensors of two devices:", example)
+
+    def called(self, entry, inputs, out):
+        entry(*inputs, out=out)
+        self.torch.cuda.synchronize(inputs[0].device)
+        return out
 
 
 def run(folder, only, groups, seconds):
