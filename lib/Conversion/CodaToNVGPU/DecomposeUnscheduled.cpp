@@ -115,14 +115,15 @@ static void getRequirements(const TileModel &tile, TileOpInterface op,
   };
   for (const Phase &phase : tile.phases) {
     strides(phase.lhs);
-    llvm::for_each(phase.rhs, strides);
+    for (const std::optional<OperandModel> &rhs : phase.rhs)
+      if (rhs)
+        strides(*rhs);
+    // Accumulators are set by their first product.
+    if (phase.hasFirstOfPart())
+      for (unsigned d : phase.k)
+        product(phase.lhs, phase.lhs.positions[phase.lhs.find(d)],
+                /*divisor=*/0);
   }
-  // The accumulators are set by the first product.
-  if (!tile.phases.empty())
-    for (unsigned d : tile.phases.front().k) {
-      const OperandModel &lhs = tile.phases.front().lhs;
-      product(lhs, lhs.positions[lhs.find(d)], /*divisor=*/0);
-    }
   for (const InputModel &input : tile.inputs)
     if (input.path == LoadPath::Prefetched)
       strides(input);

@@ -25,13 +25,14 @@ Value KernelEmitter::rowBlock(Value fragment) {
   return add(mul(fragment, i32(kConsumers)), consumer);
 }
 
-/// Adds the products of the stage at `at`: one accumulator a fragment.
+/// Adds the products of the stage at `at` to `accumulators`: for each part of the
+/// phase one a fragment. `first`: those that have no products yet are set.
 void KernelEmitter::multiplyBlock(const TileModel &tile, const Phase &phase,
                                   RingPosition at,
                                   SmallVectorImpl<Value> &accumulators,
                                   bool first) {
   int64_t points = getTilePoints(tile, schedule);
-  int64_t columns = points * tile.getNumGroups();
+  int64_t fragments = getFragments(schedule);
   Type element = tile.factorType;
   auto descriptor = [&](Value offset, int64_t rows) {
     SmallVector<int64_t> shape{rows, kBlockK};
@@ -47,31 +48,41 @@ void KernelEmitter::multiplyBlock(const TileModel &tile, const Phase &phase,
         .getResult(0);
   };
   Value base = mul(at.stage, i32(stageBytes));
-  SmallVector<Value> a;
-  for (size_t f = 0; f < accumulators.size(); ++f)
+  SmallVector<Value> a, w;
+  for (int64_t f = 0; f < fragments; ++f)
     a.push_back(descriptor(
         add(base, mul(rowBlock(i32(f)), i32(kChunk * kBlockK * 2))), kChunk));
-  Value w = descriptor(add(base, i32(getRightOffset(tile, schedule))),
-                       phase.rhsKMajor ? columns : kChunk);
+  // The parts' columns follow each other in the stage.
+  SmallVector<int64_t> columns;
+  int64_t offset = getRightOffset(tile, schedule);
+  for (unsigned part : phase.parts) {
+    columns.push_back(points * tile.parts[part].numGroups);
+    w.push_back(descriptor(add(base, i32(offset)),
+                           phase.rhsKMajor ? columns.back() : kChunk));
+    offset += columns.back() * kBlockK * 2;
+  }
   NVVM::WgmmaFenceAlignedOp::create(b, loc);
   auto type =
       element.isBF16() ? NVVM::WGMMATypes::bf16 : NVVM::WGMMATypes::f16;
-  auto shape = NVVM::MMAShapeAttr::get(b.getContext(), 64, columns, 16);
   // 16 of k: 32 bytes along K-major rows, 16 rows of 128 bytes else; a
   // descriptor counts in 16 bytes.
   int64_t stepA = phase.lhsKMajor ? 2 : 128;
   int64_t stepW = phase.rhsKMajor ? 2 : 128;
   for (int64_t k = 0; k < kBlockK / 16; ++k)
-    for (auto [accumulator, rows] : llvm::zip_equal(accumulators, a))
+    for (auto [i, accumulator] : llvm::enumerate(accumulators)) {
+      int64_t part = i / fragments;
+      bool sets = first && k == 0 && phase.sets[part];
       accumulator = NVVM::WgmmaMmaAsyncOp::create(
-          b, loc, accumulator.getType(), accumulator, add(rows, i64(k * stepA)),
-          add(w, i64(k * stepW)), shape, type, type, NVVM::WGMMATypes::f32,
-          first && k == 0 ? NVVM::WGMMAScaleOut::zero
-                          : NVVM::WGMMAScaleOut::one,
+          b, loc, accumulator.getType(), accumulator,
+          add(a[i % fragments], i64(k * stepA)), add(w[part], i64(k * stepW)),
+          NVVM::MMAShapeAttr::get(b.getContext(), 64, columns[part], 16), type,
+          type, NVVM::WGMMATypes::f32,
+          sets ? NVVM::WGMMAScaleOut::zero : NVVM::WGMMAScaleOut::one,
           NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one,
           phase.lhsKMajor ? NVVM::MMALayout::row : NVVM::MMALayout::col,
           phase.rhsKMajor ? NVVM::MMALayout::col : NVVM::MMALayout::row,
           NVVM::MMAIntOverflowAttr());
+    }
   NVVM::WgmmaGroupSyncAlignedOp::create(b, loc);
 }
 
@@ -82,22 +93,42 @@ void KernelEmitter::multiplyBlock(const TileModel &tile, const Phase &phase,
 RingPosition KernelEmitter::multiply(const TileModel &tile, RingPosition at,
                                      Value held,
                                      SmallVectorImpl<Value> &elements) {
-  int64_t count = getTilePoints(tile, schedule) * tile.getNumGroups() / 2;
+  int64_t fragments = getFragments(schedule);
+  auto countOf = [&](const AccumulatorPart &part) {
+    return getTilePoints(tile, schedule) * part.numGroups / 2;
+  };
   Type f32 = b.getF32Type();
-  Type type = LLVM::LLVMStructType::getLiteral(
-      b.getContext(), SmallVector<Type>(count, f32));
-  SmallVector<Value> accumulators(getFragments(schedule),
-                                  LLVM::UndefOp::create(b, loc, type));
+  // By part and fragment.
+  SmallVector<SmallVector<Value>> accumulators;
+  for (const AccumulatorPart &part : tile.parts) {
+    Type type = LLVM::LLVMStructType::getLiteral(
+        b.getContext(), SmallVector<Type>(countOf(part), f32));
+    accumulators.push_back(
+        SmallVector<Value>(fragments, LLVM::UndefOp::create(b, loc, type)));
+  }
 
-  wait(full, at.stage, at.parity);
-  multiplyBlock(tile, tile.phases.front(), at, accumulators, /*first=*/true);
-  releaseHeld(at, held);
-  Value previous = at.stage;
-  at = advance(at);
-  for (auto [p, phase] : llvm::enumerate(tile.phases)) {
+  Value previous;
+  for (const Phase &phase : tile.phases) {
+    SmallVector<Value> own;
+    for (unsigned part : phase.parts)
+      llvm::append_range(own, accumulators[part]);
+    // A block that sets accumulators stands alone.
+    bool sets = phase.hasFirstOfPart();
+    if (sets) {
+      wait(full, at.stage, at.parity);
+      multiplyBlock(tile, phase, at, own, /*first=*/true);
+      if (previous) {
+        NVVM::WgmmaWaitGroupSyncOp::create(b, loc, 1);
+        arrive(empty, previous);
+      } else {
+        releaseHeld(at, held);
+      }
+      previous = at.stage;
+      at = advance(at);
+    }
     SmallVector<Value> carried{at.stage, at.parity, previous};
-    llvm::append_range(carried, accumulators);
-    auto loop = scf::ForOp::create(b, loc, i32(p == 0 ? 1 : 0),
+    llvm::append_range(carried, own);
+    auto loop = scf::ForOp::create(b, loc, i32(sets ? 1 : 0),
                                    blockSlice(tile, phase).second, i32(1),
                                    carried);
     {
@@ -116,7 +147,10 @@ RingPosition KernelEmitter::multiply(const TileModel &tile, RingPosition at,
     }
     at = {loop.getResult(0), loop.getResult(1)};
     previous = loop.getResult(2);
-    accumulators.assign(loop.getResults().begin() + 3, loop.getResults().end());
+    auto result = loop.getResults().begin() + 3;
+    for (unsigned part : phase.parts)
+      for (Value &accumulator : accumulators[part])
+        accumulator = *result++;
   }
   // The other consumer's products may follow these.
   if (schedule.getPingpong())
@@ -124,11 +158,12 @@ RingPosition KernelEmitter::multiply(const TileModel &tile, RingPosition at,
 
   SmallVector<Value> before;
   std::string constraints;
-  for (Value accumulator : accumulators)
-    for (int64_t i = 0; i < count; ++i) {
-      before.push_back(LLVM::ExtractValueOp::create(b, loc, accumulator, i));
-      constraints += "=f,";
-    }
+  for (int64_t f = 0; f < fragments; ++f)
+    for (auto [part, ofPart] : llvm::zip_equal(tile.parts, accumulators))
+      for (int64_t i = 0, count = countOf(part); i < count; ++i) {
+        before.push_back(LLVM::ExtractValueOp::create(b, loc, ofPart[f], i));
+        constraints += "=f,";
+      }
   for (size_t i = 0; i < before.size(); ++i)
     constraints += std::to_string(i) + ",";
   constraints += "~{memory}";

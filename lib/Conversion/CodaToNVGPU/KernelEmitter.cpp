@@ -184,8 +184,9 @@ Value KernelEmitter::extent(const TileModel &tile, unsigned dim) {
   };
   for (const Phase &phase : tile.phases) {
     look(phase.lhs);
-    for (const OperandModel &rhs : phase.rhs)
-      look(rhs);
+    for (const std::optional<OperandModel> &rhs : phase.rhs)
+      if (rhs)
+        look(*rhs);
   }
   for (const InputModel &input : tile.inputs)
     look(input);

@@ -152,6 +152,7 @@ private:
   LogicalResult setRunColumns();
   unsigned syntheticDim(DimKind kind);
   OperandModel makeOperand(unsigned number);
+  FailureOr<Phase> makePhase(unsigned accumulator, unsigned product);
   LogicalResult makePhases();
   LogicalResult makeInputs();
   LogicalResult makeOutputs();
@@ -365,67 +366,89 @@ bool ModelBuilder::isTensorMapped(const OperandModel &operand,
   return true;
 }
 
+/// The product of accumulator `accumulator` and factors `product`, as a phase of
+/// its own.
+FailureOr<Phase> ModelBuilder::makePhase(unsigned accumulator,
+                                         unsigned product) {
+  Phase phase;
+  phase.lhs = makeOperand(product);
+  OperandModel rhs = makeOperand(op.getNumProducts() + product);
+  if (!model.factorType)
+    model.factorType = phase.lhs.element;
+  if (phase.lhs.element != model.factorType ||
+      rhs.element != model.factorType ||
+      (!rhs.element.isBF16() && !rhs.element.isF16()))
+    return fail("factors are not all bf16 or all f16");
+  if (!isTensorMapped(phase.lhs, 16) || !isTensorMapped(rhs, 16))
+    return fail("a factor is not aligned: its last dim must be contiguous, "
+                "its other strides multiples of 16 bytes, its rank at most 5");
+  auto isK = [&](unsigned d) { return model.dims[d].kind == DimKind::k; };
+  llvm::copy_if(phase.lhs.dims, std::back_inserter(phase.k), isK);
+  llvm::sort(phase.k);
+  phase.lhsKMajor = isK(phase.lhs.dims.back());
+  phase.rhsKMajor = isK(rhs.dims.back());
+  unsigned lhsInner = phase.lhsKMajor ? phase.k.back() : model.innerM;
+  unsigned rhsInner = phase.rhsKMajor ? phase.k.back() : model.innerN;
+  if (phase.lhs.dims.back() != lhsInner || rhs.dims.back() != rhsInner)
+    return fail("a factor is not contiguous along its innermost m, n or k dim");
+  if (!phase.rhsKMajor && model.runColumns < kChunk)
+    return fail("a right factor is contiguous along n, in runs of less than 64 "
+                "columns");
+  phase.rhs.resize(op.getAccSizes().size());
+  phase.rhs[accumulator] = std::move(rhs);
+  return phase;
+}
+
+/// Products of different accumulators share a phase where the loads of the left
+/// factor and the form of the right one are the same.
 LogicalResult ModelBuilder::makePhases() {
-  unsigned products = op.getNumProducts();
-  if (products == 0)
-    return success();
   ArrayRef<int32_t> sizes = op.getAccSizes();
-  if (!llvm::all_equal(sizes))
-    return fail("accumulators have different numbers of products");
-  unsigned numPhases = sizes.front();
-  for (unsigned p = 0; p < numPhases; ++p) {
-    Phase phase;
-    for (unsigned a = 0; a < sizes.size(); ++a) {
-      unsigned product = a * numPhases + p;
-      OperandModel lhs = makeOperand(product);
-      OperandModel rhs = makeOperand(products + product);
-      if (!model.factorType)
-        model.factorType = lhs.element;
-      if (lhs.element != model.factorType || rhs.element != model.factorType ||
-          (!lhs.element.isBF16() && !lhs.element.isF16()))
-        return fail("factors are not all bf16 or all f16");
-      if (a && (lhs.memref != phase.lhs.memref || lhs.dims != phase.lhs.dims))
-        return fail("accumulators have different left factors");
-      if (!isTensorMapped(lhs, 16) || !isTensorMapped(rhs, 16))
-        return fail("a factor is not aligned: its last dim must be contiguous, "
-                    "its other strides multiples of 16 bytes, its rank at "
-                    "most 5");
-      auto isK = [&](unsigned d) { return model.dims[d].kind == DimKind::k; };
-      SmallVector<unsigned> k;
-      for (unsigned d : lhs.dims)
-        if (isK(d))
-          k.push_back(d);
-      llvm::sort(k);
-      bool lhsKMajor = isK(lhs.dims.back());
-      bool rhsKMajor = isK(rhs.dims.back());
-      unsigned lhsInner = lhsKMajor ? k.back() : model.innerM;
-      unsigned rhsInner = rhsKMajor ? k.back() : model.innerN;
-      if (lhs.dims.back() != lhsInner || rhs.dims.back() != rhsInner)
-        return fail("a factor is not contiguous along its innermost m, n or k "
-                    "dim");
-      if (!rhsKMajor && model.runColumns < kChunk)
-        return fail("a right factor is contiguous along n, in runs of less than "
-                    "64 columns");
-      if (a && (k != phase.k || rhsKMajor != phase.rhsKMajor))
-        return fail("accumulators are contracted over different dims or "
-                    "layouts");
-      if (a == 0) {
-        phase.lhs = lhs;
-        phase.k = k;
-        phase.lhsKMajor = lhsKMajor;
-        phase.rhsKMajor = rhsKMajor;
-      }
-      phase.rhs.push_back(rhs);
+  for (unsigned a = 0, product = 0; a < sizes.size(); ++a)
+    for (unsigned end = product + sizes[a]; product < end; ++product) {
+      FailureOr<Phase> made = makePhase(a, product);
+      if (failed(made))
+        return failure();
+      auto shared = llvm::find_if(model.phases, [&](const Phase &phase) {
+        return !phase.rhs[a] && phase.lhs.memref == made->lhs.memref &&
+               phase.lhs.dims == made->lhs.dims && phase.k == made->k &&
+               phase.rhsKMajor == made->rhsKMajor;
+      });
+      if (shared == model.phases.end())
+        model.phases.push_back(std::move(*made));
+      else
+        shared->rhs[a] = std::move(made->rhs[a]);
     }
-    model.phases.push_back(std::move(phase));
-  }
   // The points of an accumulator's u dims, row-major.
+  SmallVector<unsigned> firstGroups;
   for (unsigned a = 0; a < sizes.size(); ++a) {
+    auto first = llvm::find_if(
+        model.phases, [&](const Phase &phase) { return phase.rhs[a]; });
     SmallVector<unsigned> uDims;
     int64_t points;
-    setUDims(model.phases.front().rhs[a].dims, uDims, points);
+    setUDims(first->rhs[a]->dims, uDims, points);
+    firstGroups.push_back(model.groups.size());
     for (int64_t i = 0; i < points; ++i)
       model.groups.push_back({a, model.uCoords(uDims, i)});
+  }
+  firstGroups.push_back(model.groups.size());
+  for (unsigned begin = 0, end; begin < sizes.size(); begin = end) {
+    for (end = begin + 1; end < sizes.size(); ++end)
+      if (llvm::any_of(model.phases, [&](const Phase &phase) {
+            return phase.rhs[begin].has_value() != phase.rhs[end].has_value();
+          }))
+        break;
+    AccumulatorPart part{firstGroups[begin],
+                         firstGroups[end] - firstGroups[begin]};
+    bool sets = true;
+    for (Phase &phase : model.phases) {
+      if (!phase.rhs[begin])
+        continue;
+      phase.parts.push_back(model.parts.size());
+      phase.sets.push_back(sets);
+      phase.numGroups += part.numGroups;
+      sets = false;
+    }
+    model.parts.push_back(part);
   }
   return success();
 }

@@ -20,6 +20,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <optional>
 #include <vector>
 
 namespace mlir::coda_gpu {
@@ -124,15 +125,30 @@ struct ColumnGroup {
   SmallVector<int64_t> u;
 };
 
-/// One turn of the k loop: the product that every accumulator adds in it.
+/// Accumulators, neighbours, that take part in the same phases: what one WGMMA
+/// adds to.
+struct AccumulatorPart {
+  /// Of the model's groups.
+  unsigned firstGroup, numGroups;
+};
+
+/// One turn of the k loop: products of one left factor, each for an accumulator.
 struct Phase {
   OperandModel lhs;
-  /// Per accumulator.
-  std::vector<OperandModel> rhs;
+  /// By accumulator; none for one that has no product here.
+  std::vector<std::optional<OperandModel>> rhs;
   /// k dims, the last is cut into blocks.
   SmallVector<unsigned> k;
   bool lhsKMajor = true;
   bool rhsKMajor = true;
+  /// The model's parts that the accumulators make up, and for each whether this
+  /// is its first phase.
+  SmallVector<unsigned> parts;
+  SmallVector<bool> sets;
+  /// Of the parts, together.
+  int64_t numGroups = 0;
+
+  bool hasFirstOfPart() const { return llvm::is_contained(sets, true); }
 };
 
 /// One tile op of a kernel.
@@ -152,6 +168,7 @@ struct TileModel {
   Type factorType;
   std::vector<Phase> phases;
   SmallVector<ColumnGroup> groups;
+  SmallVector<AccumulatorPart> parts;
   std::vector<InputModel> inputs;
   std::vector<OutputModel> outputs;
   /// The most rows that a call has; 0 if not known.
@@ -238,8 +255,9 @@ int64_t getActiveWarps(const TileModel &tile, ScheduleAttr schedule);
 /// Bytes in which one consumer shows the blocks of its cluster the accumulators
 /// of a tile; 0 without a split.
 int64_t getExchangeBytes(const KernelModel &kernel, ScheduleAttr schedule);
-/// Bytes that a k block of `tile` loads into a stage.
-int64_t getBlockBytes(const TileModel &tile, ScheduleAttr schedule);
+/// Bytes that a k block of a phase of `tile` loads into a stage.
+int64_t getBlockBytes(const TileModel &tile, const Phase &phase,
+                      ScheduleAttr schedule);
 /// Bytes of one ring stage of the kernel.
 int64_t getStageBytes(const KernelModel &kernel, ScheduleAttr schedule);
 /// Loaded boxes that one stage holds, each for both consumers.

@@ -101,7 +101,9 @@ void KernelEmitter::loadBlock(const TileModel &tile, const Phase &phase,
 
   int64_t offset = getRightOffset(tile, schedule);
   for (const ColumnGroup &group : tile.groups) {
-    const OperandModel &rhs = phase.rhs[group.accumulator];
+    if (!phase.rhs[group.accumulator])
+      continue;
+    const OperandModel &rhs = *phase.rhs[group.accumulator];
     SmallVector<Value> there = coords;
     for (unsigned d : tile.uDims)
       there[d] = i32(group.u[d]);
@@ -153,8 +155,8 @@ void KernelEmitter::loadBlock(const TileModel &tile, const Phase &phase,
 RingPosition KernelEmitter::produceTile(const TileModel &tile, Value number,
                                         RingPosition at) {
   TileCoords tileAt = tileCoords(tile, number);
-  int64_t blockBytes = getBlockBytes(tile, schedule);
   for (const Phase &phase : tile.phases) {
+    int64_t blockBytes = getBlockBytes(tile, phase, schedule);
     auto [first, count] = blockSlice(tile, phase);
     auto loop = scf::ForOp::create(b, loc, first, add(first, count), i32(1),
                                    ValueRange{at.stage, at.parity});

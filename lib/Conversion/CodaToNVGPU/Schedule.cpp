@@ -72,27 +72,27 @@ int64_t coda_gpu::getRightOffset(const TileModel &tile,
   return getFactorRows(tile, schedule) * kBlockK * 2;
 }
 
-static int64_t getRightBytes(const TileModel &tile, ScheduleAttr schedule) {
-  return getTilePoints(tile, schedule) * tile.getNumGroups() * kBlockK * 2;
+static int64_t getRightBytes(const TileModel &tile, const Phase &phase,
+                             ScheduleAttr schedule) {
+  return getTilePoints(tile, schedule) * phase.numGroups * kBlockK * 2;
 }
 
-int64_t coda_gpu::getBlockBytes(const TileModel &tile, ScheduleAttr schedule) {
-  if (tile.phases.empty())
-    return 0;
+int64_t coda_gpu::getBlockBytes(const TileModel &tile, const Phase &phase,
+                                ScheduleAttr schedule) {
   // A left factor without rows is one.
   bool isRow = tile.dims[tile.innerM].domain.empty();
   int64_t left =
       isRow ? kBlockK * 2 : getRightOffset(tile, schedule);
-  return left + getRightBytes(tile, schedule);
+  return left + getRightBytes(tile, phase, schedule);
 }
 
 int64_t coda_gpu::getStageBytes(const KernelModel &kernel,
                                 ScheduleAttr schedule) {
   int64_t bytes = 0;
   for (const TileModel &tile : kernel.tiles)
-    if (!tile.phases.empty())
+    for (const Phase &phase : tile.phases)
       bytes = std::max(bytes, getRightOffset(tile, schedule) +
-                                  getRightBytes(tile, schedule));
+                                  getRightBytes(tile, phase, schedule));
   return llvm::alignTo(bytes, 1024);
 }
 
@@ -293,13 +293,15 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
       if (tile.phases.empty())
         return fail("a map has no products to split");
       // The first product of a slice sets the accumulators.
-      int64_t blocks = getNumBlocks(tile, tile.phases.front());
-      if (blocks < schedule.getSplit())
-        return fail(blocks ? "k has " + Twine(blocks) + " blocks of 64, split "
-                             "deals one to each of " +
-                                 Twine(schedule.getSplit())
-                           : Twine("k of which the extent is not known is not "
-                                   "split"));
+      for (const Phase &phase : tile.phases) {
+        int64_t blocks = getNumBlocks(tile, phase);
+        if (phase.hasFirstOfPart() && blocks < schedule.getSplit())
+          return fail(blocks
+                          ? "k has " + Twine(blocks) + " blocks of 64, split "
+                            "deals one to each of " + Twine(schedule.getSplit())
+                          : Twine("k of which the extent is not known is not "
+                                  "split"));
+      }
     }
     // A group is read ahead as a whole.
     int64_t ahead = std::max<int64_t>(1, tile.groupColumns / kChunk);
@@ -421,7 +423,7 @@ static double getDepth(const KernelModel &kernel) {
   for (const TileModel &tile : kernel.tiles) {
     double depth = 0;
     for (const Phase &phase : tile.phases) {
-      double products = 1;
+      double products = double(phase.numGroups) / tile.getNumGroups();
       for (unsigned d : phase.k)
         products *= ShapedType::isDynamic(tile.dims[d].extent)
                         ? 4096
@@ -480,16 +482,19 @@ static double getTimeOfFewTiles(const KernelModel &kernel, TileShape shape) {
   double time = 0, region = 0;
   int64_t rounds = 0;
   for (const TileModel &tile : kernel.tiles) {
-    int64_t tiles = getNumTiles(tile, shape), blocks = 0;
-    for (const Phase &phase : tile.phases)
-      blocks += std::max<int64_t>(1, getNumBlocks(tile, phase));
-    double ofOne = double(blocks) / shape.split;
-    double taken = ofOne * getBlockBytes(tile, schedule);
-    double least =
-        std::max(taken / bytesPerUsOfOne,
-                 ofOne * kBlockK * shape.rows * shape.columns /
-                     kPointsPerUsOfOne);
-    double streamed = ofOne * kBlockK * 2 * shape.columns / kBytesPerUs;
+    int64_t tiles = getNumTiles(tile, shape);
+    // Bytes of both factors and columns of the right one, over k.
+    double taken = 0, columns = 0;
+    for (const Phase &phase : tile.phases) {
+      int64_t blocks = std::max<int64_t>(1, getNumBlocks(tile, phase));
+      double ofOne = double(blocks) / shape.split;
+      taken += ofOne * getBlockBytes(tile, phase, schedule);
+      columns += ofOne * kBlockK * getTilePoints(tile, schedule) *
+                 phase.numGroups;
+    }
+    double least = std::max(taken / bytesPerUsOfOne,
+                            columns * shape.rows / kPointsPerUsOfOne);
+    double streamed = columns * 2 / kBytesPerUs;
     // The right factor comes from memory for the first of the row tiles.
     int64_t rowTiles = llvm::divideCeil(
         tiles, llvm::divideCeil(tile.getColumns(),

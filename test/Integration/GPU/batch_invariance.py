@@ -38,7 +38,7 @@ def kernels(count):
         made = {m: random_regions.Kernel(seed, random_regions.sizes(m0=1, m1=m, n0=3, k=1000))
                 for m in ROWS}
         accs = made[1].accs
-        if accs and accs[0][0][1][-1] == "k":
+        if accs and accs[0][0][0][1][-1] == "k":
             count -= 1
             yield seed, made
 
@@ -60,7 +60,7 @@ def inputs(seed, made):
     largest, arrays = made[ROWS[-1]], []
     for name, dims, element in largest.inputs():
         values = random.uniform(-1, 1, [largest.sizes[d] for d in dims]).astype(np.float32)
-        factor = any(name in (l[0], w[0]) for l, w in largest.accs)
+        factor = largest.is_factor(name)
         arrays.append((values * 0.2 if factor else values, row_axis(dims), element))
     return arrays
 

@@ -21,8 +21,8 @@ another machine: the GPU's outputs must be as close to the reference as the
 error rule of coda-run allows, where the error of the CPU target stands for that
 of a framework. Graphs with a golden are compared with that.
 
-Cases: 24 random regions; some of them with ragged, few, tiny, empty and
-dynamic extents; the examples, also with the other schedules that the selector may pick;
+Cases: 24 random regions; some of them with left factors of their own for each
+accumulator, with ragged, few, tiny, empty and dynamic extents; the examples, also with the other schedules that the selector may pick;
 the graphs of test/Graphs.
 """
 import argparse
@@ -50,6 +50,11 @@ SHAPES = [
     ("few_64", range(6), dict(m0=1, m1=64, n0=24, n1=128, k=1024), ""),
     ("few_65", range(4), dict(m0=5, m1=13, n0=3, n1=128, k=520), ""),
     ("dynamic_few", range(4), dict(m0=1, m1=40, n0=2, n1=128, k=520), "m"),
+    ("factors", range(12), dict(k1=448), ""),
+    ("factors_ragged", range(6), dict(m0=3, m1=37, n0=3, n1=53, k=72, k1=8), ""),
+    ("factors_few", range(6), dict(m0=1, m1=40, n0=3, n1=128, k=520, k1=1024), ""),
+    ("factors_dynamic_k", range(4), dict(m0=2, m1=128, n0=2, n1=128, k=192, k1=64), "k"),
+    ("factors_dynamic_no_k", range(3), dict(m0=2, m1=128, n0=2, n1=128, k=192, k1=0), "k"),
     ("tiny", range(6), dict(m0=1, m1=2, n0=1, n1=3, k=1), ""),
     ("no_k", range(4), dict(m0=2, m1=128, n0=2, n1=128, k=0), ""),
     ("no_rows", range(4), dict(m0=0, m1=128, n0=2, n1=128, k=64), ""),
@@ -80,9 +85,9 @@ def cases():
             args = []
             for i, (name, dims, element) in enumerate(kernel.inputs()):
                 size = [kernel.sizes[d] for d in dims]
-                factor = any(name in (l[0], w[0]) for l, w in kernel.accs)
                 # Factors so that the accumulators are O(1).
-                scale = (3.0 / max(1, kernel.sizes["k"])) ** 0.25 if factor else 1.0
+                depth = max(1, *(kernel.sizes[d] for d in dims if d[0] == "k")) if kernel.is_factor(name) else 3
+                scale = (3.0 / depth) ** 0.25
                 args.append(dict(shape=size, dtype=element, kind="uniform",
                                  scale=3 ** 0.25 * scale, offset=0.0))
             # Judged below: the tolerance of a recipe is one for all outputs.

@@ -10,9 +10,11 @@ import random
 import sys
 
 
-def sizes(m0=3, m1=128, n0=4, n1=128, k=192):
-    """Extent of each dim; m and n are m0 m1 and n0 n1."""
-    return dict(m=m0 * m1, m0=m0, m1=m1, n=n0 * n1, n0=n0, n1=n1, u=2, k=k)
+def sizes(m0=3, m1=128, n0=4, n1=128, k=192, k1=None):
+    """Extent of each dim; m and n are m0 m1 and n0 n1. With `k1` the second
+    accumulator has a left factor of its own, contracted over that dim."""
+    of_second = dict(k1=k1) if k1 is not None else {}
+    return dict(m=m0 * m1, m0=m0, m1=m1, n=n0 * n1, n0=n0, n1=n1, u=2, k=k, **of_second)
 
 
 class Kernel:
@@ -24,7 +26,8 @@ class Kernel:
         self.name = f"random{seed}"
         self.half = r.choice(["bf16", "bf16", "f16"])
         self.has_acc = seed % 6 != 5
-        num_accs = 1 + seed % 2
+        own_factors = "k1" in self.sizes
+        num_accs = 2 if own_factors else 1 + seed % 2
         has_u = (seed // 2) % 2 == 1
         num_tiles = seed % 4
         row_sum, column_sum = r.random() < 0.5, r.random() < 0.4
@@ -32,6 +35,7 @@ class Kernel:
             row_sum = False  # 128 columns of four accumulators: 256 registers
         self.m = ["m0", "m1"] if column_sum else ["m"]
         self.n = ["n0", "n1"] if row_sum else ["n"]
+        # Of each accumulator its products: (left factor, right factor).
         self.accs, self.ins, self.outs, self.ops = [], [], [], []
         self.values = []
         lhs = ("a", self.m + ["k"] if r.random() < 0.7 else ["k"] + self.m, self.half)
@@ -41,10 +45,19 @@ class Kernel:
             n = list(self.n)
             where = r.choice([0, 1, len(n) - 1]) if u else 0
             n[min(where, len(n) - 1) : min(where, len(n) - 1)] = u
-            dims = n + ["k"] if k_major else ["k"] + n
-            self.accs.append((lhs, (f"b{i}", dims, self.half)))
+            k = "k1" if own_factors and i else "k"
+            dims = n + [k] if k_major else [k] + n
+            left = ("a1", ["k1" if d == "k" else d for d in lhs[1]], self.half) if k == "k1" else lhs
+            self.accs.append([(left, (f"b{i}", dims, self.half))])
             for j in range(2 if u else 1):
                 self.values.append((f"%acc{i}_{j}", "f32"))
+        if self.has_acc and own_factors and seed % 3:
+            # One of them takes part in the other's products, before or after.
+            from_, to = (0, 1) if seed % 3 == 1 else (1, 0)
+            left, right = self.accs[from_][0]
+            n = [d for d in self.accs[to][0][1][1] if d[0] != "k"]
+            k = next(d for d in left[1] if d[0] == "k")
+            self.accs[to].append((left, ("b2", n + [k] if right[1][-1] == k else [k] + n, self.half)))
         for i in range(num_tiles if self.has_acc else max(1, num_tiles)):
             self.load(f"t{i}", self.m + self.n, self.half, has_u and r.random() < 0.3)
         for i in range(r.randrange(3)):
@@ -130,11 +143,15 @@ class Kernel:
     def operands(self):
         """(name, dims, element) of each argument, in order."""
         found = {}
-        for lhs, rhs in self.accs:
-            found[lhs[0]], found[rhs[0]] = lhs, rhs
+        for products in self.accs:
+            for lhs, rhs in products:
+                found[lhs[0]], found[rhs[0]] = lhs, rhs
         for o in self.ins + self.outs:
             found[o[0]] = o[:3]
         return list(found.values())
+
+    def is_factor(self, name):
+        return any(name in (l[0], w[0]) for products in self.accs for l, w in products)
 
     def text(self):
         args = ", ".join(f"%{n}: {self.type(d, e)}" for n, d, e in self.operands())
@@ -175,13 +192,14 @@ class Kernel:
         lines = []
         lines.append(f"  {results}coda.gemm" if self.accs else f"  {results}coda.map")
         if self.accs:
-            lines.append("    acc(" + ", ".join(f"{ref(l)} * {ref(w)}" for l, w in self.accs)
-                         + " : " + ", ".join(f"{ty(l)}, {ty(w)}" for l, w in self.accs) + ")")
+            sums = [" + ".join(f"{ref(l)} * {ref(w)}" for l, w in products) for products in self.accs]
+            types = [f"{ty(l)}, {ty(w)}" for products in self.accs for l, w in products]
+            lines.append("    acc(" + ", ".join(sums) + " : " + ", ".join(types) + ")")
         if self.ins:
             lines.append("    ins(" + ", ".join(map(ref, self.ins)) + " : " + ", ".join(map(ty, self.ins)) + ")")
         lines.append("    outs(" + ", ".join((f"fresh {o[3]} " if o[3] else "") + ref(o) for o in self.outs)
                      + " : " + ", ".join(map(ty, self.outs)) + ") {")
-        block = [f"%acc{i}_{j}: f32" for i, (_, w) in enumerate(self.accs) for j in range(2 if "u" in w[1] else 1)]
+        block = [f"%acc{i}_{j}: f32" for i, p in enumerate(self.accs) for j in range(2 if "u" in p[0][1][1] else 1)]
         block += [f"{a}: {e}" for _, _, e, names in self.ins for a in names]
         lines.append(f"  ^bb0({', '.join(block)}):")
         for name, op, args, types in self.ops:
