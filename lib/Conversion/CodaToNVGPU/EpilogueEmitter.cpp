@@ -43,9 +43,12 @@ EpilogueEmitter::EpilogueEmitter(KernelEmitter &emitter, const TileModel &tile,
       chunks(points / kChunk) {
   this->at.column = e.regionColumn(tile, at);
   int64_t rows = tile.dims[tile.innerM].extent;
-  masksRows = ShapedType::isDynamic(rows) || rows % getTileRows(e.schedule) != 0;
+  masksRows = ShapedType::isDynamic(rows) ||
+              rows % getTileRows(e.schedule) != 0 || e.mayLackRows(tile);
   int64_t columns = tile.getColumns();
-  masksColumns = ShapedType::isDynamic(columns) || columns % getTilePoints(tile, e.schedule) != 0;
+  int64_t whole =
+      getTilePoints(tile, e.schedule) * e.schedule.getCluster().n;
+  masksColumns = ShapedType::isDynamic(columns) || columns % whole != 0;
 
   Value quad = e.divU(e.lane, e.i32(4)), inQuad = e.remU(e.lane, e.i32(4));
   row0 = e.add(at.coords[tile.innerM],

@@ -289,6 +289,9 @@ void EpilogueEmitter::finishColumns() {
     Value column = e.add(at.column, thread);
     Value writes = e.bitAnd(e.lessU(thread, e.i32(points)),
                             e.lessU(column, e.numColumns(tile)));
+    if (e.mayLackRows(tile))
+      writes = e.bitAnd(writes, e.lessU(at.coords[tile.innerM],
+                                        e.extent(tile, tile.innerM)));
     e.ifThen(writes, [&] { finishColumn(thread, column); });
   }
   // The scratch is written again in the next tile.

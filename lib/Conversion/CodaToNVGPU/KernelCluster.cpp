@@ -1,12 +1,12 @@
-//===- KernelCluster.cpp - Blocks that work on one tile -------------------===//
+//===- KernelCluster.cpp - What blocks of a cluster do together -----------===//
 //
 // Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// What the blocks of a cluster do together; KernelEmitter.h has the protocol of
-// the exchange. Its buffer holds a thread's accumulators four by four: 16 bytes
+// Blocks that share factors, and blocks that split k; KernelEmitter.h has the
+// protocols. The buffer of the exchange holds a thread's accumulators four by four: 16 bytes
 // a lane, the lanes of a warp side by side, so that no bank is met twice. The
 // same thread of another block reads them from there.
 //
@@ -81,6 +81,192 @@ void KernelEmitter::arriveCluster(Value barriers, Value number, Value rank) {
 void KernelEmitter::clusterBarrier() {
   NVVM::ClusterArriveOp::create(b, loc, UnitAttr());
   NVVM::ClusterWaitOp::create(b, loc, UnitAttr());
+}
+
+//===----------------------------------------------------------------------===//
+// Factors that are shared
+//===----------------------------------------------------------------------===//
+
+/// The first of the outer m dims from which on the right factor is the same.
+static size_t getFirstOfRun(const TileModel &tile) {
+  size_t first = tile.outerM.size();
+  while (first > 0 &&
+         tile.dims[tile.outerM[first - 1]].kind == coda::DimKind::m)
+    --first;
+  return first;
+}
+
+Value KernelEmitter::numRowsOfRun(const TileModel &tile) {
+  Value tiles = ceilDivU(extent(tile, tile.innerM), getTileRows(schedule));
+  for (unsigned d : ArrayRef(tile.outerM).drop_front(getFirstOfRun(tile)))
+    tiles = mul(tiles, extent(tile, d));
+  return tiles;
+}
+
+Value KernelEmitter::numRowGroups(const TileModel &tile) {
+  if (schedule.getCluster().m == 1)
+    return numRowTiles(tile);
+  Value groups = ceilDivU(numRowsOfRun(tile), schedule.getCluster().m);
+  for (unsigned d : ArrayRef(tile.outerM).take_front(getFirstOfRun(tile)))
+    groups = mul(groups, extent(tile, d));
+  return groups;
+}
+
+bool KernelEmitter::mayLackRows(const TileModel &tile) {
+  int64_t blocks = schedule.getCluster().m;
+  int64_t tiles = 1;
+  for (unsigned d : ArrayRef(tile.outerM).drop_front(getFirstOfRun(tile))) {
+    if (ShapedType::isDynamic(tile.dims[d].extent))
+      return blocks > 1;
+    tiles *= tile.dims[d].extent;
+  }
+  int64_t rows = tile.dims[tile.innerM].extent;
+  if (ShapedType::isDynamic(rows))
+    return blocks > 1;
+  return tiles * llvm::divideCeil(rows, getTileRows(schedule)) % blocks != 0;
+}
+
+std::pair<Value, Value> KernelEmitter::rowTileOfBlock(const TileModel &tile,
+                                                      Value group) {
+  Value blocks = i32(schedule.getCluster().m);
+  size_t firstOfRun = getFirstOfRun(tile);
+  Value run = numRowsOfRun(tile), before = i32(0);
+  if (firstOfRun != 0) {
+    Value groups = ceilDivU(run, schedule.getCluster().m);
+    before = mul(divU(group, groups), run);
+    group = remU(group, groups);
+  }
+  Value inRun = add(mul(group, blocks), clusterRow);
+  if (!mayLackRows(tile))
+    return {add(before, inRun), Value()};
+  Value last = sub(run, i32(1));
+  return {add(before, minU(inRun, last)), lessU(last, inRun)};
+}
+
+int64_t KernelEmitter::getNumMates() const {
+  return schedule.getCluster().m + schedule.getCluster().n - 1;
+}
+
+/// First those of the block's column, then the others of its row.
+Value KernelEmitter::mate(Value i) {
+  ClusterShape cluster = schedule.getCluster();
+  if (cluster.m == 1 || cluster.n == 1)
+    return i;
+  Value ofColumn = add(mul(clusterColumn, i32(cluster.m)), i);
+  Value column = sub(i, i32(cluster.m));
+  Value isBefore = lessU(column, clusterColumn);
+  column = select(isBefore, column, add(column, i32(1)));
+  Value ofRow = add(mul(column, i32(cluster.m)), clusterRow);
+  return select(lessU(i, i32(cluster.m)), ofColumn, ofRow);
+}
+
+void KernelEmitter::releaseStage(Value stage, bool byLeader) {
+  int64_t mates = getNumMates();
+  if (mates == 1)
+    return arrive(empty, stage);
+  // What the products have read they have read: an arrival that also orders what
+  // this thread wrote, for all of the cluster, takes longer than the products.
+  auto tell = [&](Value i) {
+    emitAsm(*this,
+            "{\n\t.reg .b32 remote;\n\t"
+            "mapa.shared::cluster.u32 remote, $0, $1;\n\t"
+            "mbarrier.arrive.shared::cluster.b64 _, [remote];\n\t}",
+            {addressOf(*this, empty, stage), mate(i)});
+  };
+  if (!byLeader)
+    return ifThen(lessU(warpgroupThread, i32(mates)),
+                  [&] { tell(warpgroupThread); });
+  for (int64_t i = 0; i < mates; ++i)
+    tell(i32(i));
+}
+
+void KernelEmitter::tellMatesOfOwnStage(Value stage) {
+  Value address = addressOf(*this, full, stage);
+  for (int64_t i = 0; i < getNumMates(); ++i) {
+    Value rank = mate(i32(i));
+    ifThen(b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, rank,
+                                         slice),
+           [&] {
+             emitAsm(*this,
+                     "{\n\t.reg .b32 remote;\n\t"
+                     "mapa.shared::cluster.u32 remote, $0, $1;\n\t"
+                     "mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 "
+                     "[remote], 1;\n\t}",
+                     {address, rank});
+           });
+  }
+}
+
+/// The ranks `first`, `first` + `step`, ... as the copy engine takes them.
+static Value maskOf(OpsBuilder &b, Value first, int64_t count, int64_t step) {
+  int64_t mask = 0;
+  for (int64_t i = 0; i < count; ++i)
+    mask |= int64_t(1) << (i * step);
+  Value bits = b.b.createOrFold<arith::ShLIOp>(b.loc, b.i32(mask), first);
+  return b.b.createOrFold<arith::TruncIOp>(b.loc, b.b.getI16Type(), bits);
+}
+
+KernelEmitter::Share KernelEmitter::shareOfLeft() {
+  ClusterShape cluster = schedule.getCluster();
+  if (cluster.n == 1)
+    return {1, Value(), Value()};
+  return {cluster.n, clusterColumn,
+          maskOf(*this, clusterRow, cluster.n, cluster.m)};
+}
+
+KernelEmitter::Share KernelEmitter::shareOfRight() {
+  ClusterShape cluster = schedule.getCluster();
+  if (cluster.m == 1)
+    return {1, Value(), Value()};
+  return {cluster.m, clusterRow,
+          maskOf(*this, mul(clusterColumn, i32(cluster.m)), cluster.m, 1)};
+}
+
+/// Loads this block's part of a box of a factor for all that share it: part of
+/// its outermost extent, or, where that is not a multiple of the parts or these
+/// would not begin where the swizzle does, the first block loads all of it.
+void KernelEmitter::loadShared(const OperandModel &operand,
+                               ArrayRef<int64_t> box, ArrayRef<Value> coords,
+                               Value stage, Value byteOffset,
+                               const Share &share) {
+  Value barrier = toIndex(stage);
+  if (share.parts == 1)
+    return load(operand, box, coords, full, barrier, byteOffset, share.mask);
+  size_t outer = 0;
+  while (outer + 1 < box.size() && box[outer] == 1)
+    ++outer;
+  int64_t bytes = 2;
+  for (int64_t extent : box)
+    bytes *= extent;
+  bytes /= share.parts;
+  constexpr int64_t kSwizzleBytes = 1024;
+  if (outer + 1 == box.size() || box[outer] % share.parts != 0 ||
+      bytes % kSwizzleBytes != 0)
+    return ifThen(equal(share.part, i32(0)), [&] {
+      load(operand, box, coords, full, barrier, byteOffset, share.mask);
+    });
+  SmallVector<int64_t> part(box);
+  part[outer] /= share.parts;
+  SmallVector<Value> there(coords);
+  Value &coord = there[operand.dims[outer]];
+  coord = add(coord, mul(share.part, i32(part[outer])));
+  load(operand, part, there, full, barrier,
+       add(byteOffset, mul(share.part, i32(bytes))), share.mask);
+}
+
+void KernelEmitter::forShare(
+    int64_t count, const Share &share,
+    llvm::function_ref<void(Value, const Share &)> body) {
+  // Whole boxes where they can be dealt: fewer, and as many bytes.
+  if (share.parts == 1 || count % share.parts != 0) {
+    for (int64_t i = 0; i < count; ++i)
+      body(i32(i), share);
+    return;
+  }
+  int64_t ofBlock = count / share.parts;
+  Value first = mul(share.part, i32(ofBlock));
+  for (int64_t i = 0; i < ofBlock; ++i)
+    body(add(first, i32(i)), {1, Value(), share.mask});
 }
 
 //===----------------------------------------------------------------------===//

@@ -119,7 +119,7 @@ RingPosition KernelEmitter::multiply(const TileModel &tile, RingPosition at,
       multiplyBlock(tile, phase, at, own, /*first=*/true);
       if (previous) {
         NVVM::WgmmaWaitGroupSyncOp::create(b, loc, 1);
-        arrive(empty, previous);
+        releaseStage(previous);
       } else {
         releaseHeld(at, held);
       }
@@ -139,7 +139,7 @@ RingPosition KernelEmitter::multiply(const TileModel &tile, RingPosition at,
       SmallVector<Value> next(loop.getRegionIterArgs().drop_front(3));
       multiplyBlock(tile, phase, here, next, /*first=*/false);
       NVVM::WgmmaWaitGroupSyncOp::create(b, loc, 1);
-      arrive(empty, loop.getRegionIterArg(2));
+      releaseStage(loop.getRegionIterArg(2));
       RingPosition after = advance(here);
       SmallVector<Value> yielded{after.stage, after.parity, here.stage};
       llvm::append_range(yielded, next);
@@ -176,7 +176,7 @@ RingPosition KernelEmitter::multiply(const TileModel &tile, RingPosition at,
       LLVM::TailCallKind::None,
       LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT),
       ArrayAttr());
-  arrive(empty, previous);
+  releaseStage(previous);
   for (size_t i = 0; i < before.size(); ++i)
     elements.push_back(
         LLVM::ExtractValueOp::create(b, loc, wait.getResult(0), i));

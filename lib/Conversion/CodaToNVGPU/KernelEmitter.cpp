@@ -303,7 +303,8 @@ void KernelEmitter::releaseHeld(RingPosition at, Value held) {
     Value stage = add(sub(add(at.stage, i32(stages)), held),
                       loop.getInductionVar());
     Value wraps = lessU(i32(stages - 1), stage);
-    arrive(empty, select(wraps, sub(stage, i32(stages)), stage));
+    releaseStage(select(wraps, sub(stage, i32(stages)), stage),
+                 /*byLeader=*/true);
   });
 }
 
@@ -335,9 +336,14 @@ Value KernelEmitter::numColumns(const TileModel &tile) {
   return columns;
 }
 
-Value KernelEmitter::numTiles(const TileModel &tile) {
-  return mul(numRowTiles(tile),
-             ceilDivU(numColumns(tile), getTilePoints(tile, schedule)));
+Value KernelEmitter::numColumnGroups(const TileModel &tile) {
+  Value tiles = ceilDivU(numColumns(tile), getTilePoints(tile, schedule));
+  int64_t blocks = schedule.getCluster().n;
+  return blocks == 1 ? tiles : ceilDivU(tiles, blocks);
+}
+
+Value KernelEmitter::numGroups(const TileModel &tile) {
+  return mul(numRowGroups(tile), numColumnGroups(tile));
 }
 
 Value KernelEmitter::numBlocks(const TileModel &tile, const Phase &phase) {
@@ -351,17 +357,24 @@ TileCoords KernelEmitter::tileCoords(const TileModel &tile, Value number) {
   // `raster` row tiles walk over the columns together, so that the blocks that
   // run at one time share both factors in L2.
   int64_t points = getTilePoints(tile, schedule);
-  Value rowTiles = numRowTiles(tile);
-  Value columnTiles = ceilDivU(numColumns(tile), points);
-  Value raster = i32(schedule.getRaster());
+  ClusterShape cluster = schedule.getCluster();
+  Value rowTiles = numRowGroups(tile);
+  Value columnTiles = numColumnGroups(tile);
+  Value raster = i32(std::max<int64_t>(1, schedule.getRaster() / cluster.m));
   Value groupSize = mul(raster, columnTiles);
   Value group = divU(number, groupSize);
   Value rest = remU(number, groupSize);
   Value first = mul(group, raster);
   Value rows = minU(sub(rowTiles, first), raster);
   Value rowTile = add(first, remU(rest, rows));
+  Value columnTile = divU(rest, rows);
+  Value outside;
+  if (cluster.m > 1)
+    std::tie(rowTile, outside) = rowTileOfBlock(tile, rowTile);
+  if (cluster.n > 1)
+    columnTile = add(mul(columnTile, i32(cluster.n)), clusterColumn);
   TileCoords at;
-  at.column = mul(divU(rest, rows), i32(points));
+  at.column = mul(columnTile, i32(points));
   at.coords.assign(tile.dims.size(), Value());
   Value inner = rowTile;
   if (!tile.outerM.empty()) {
@@ -378,7 +391,10 @@ TileCoords KernelEmitter::tileCoords(const TileModel &tile, Value number) {
       outer = divU(outer, extent(tile, d));
     }
   }
-  at.coords[tile.innerM] = mul(inner, i32(getTileRows(schedule)));
+  Value row = mul(inner, i32(getTileRows(schedule)));
+  if (outside)
+    row = select(outside, extent(tile, tile.innerM), row);
+  at.coords[tile.innerM] = row;
   return at;
 }
 
@@ -457,7 +473,7 @@ void KernelEmitter::forTiles(
   WalkState state = start;
   Value next = firstTile, begin = i32(0);
   for (const TileModel &tile : kernel.tiles) {
-    Value end = add(begin, numTiles(tile));
+    Value end = add(begin, numGroups(tile));
     auto loop =
         scf::ForOp::create(b, loc, next, end, tileStep, pack(state, next));
     {
@@ -519,14 +535,23 @@ void KernelEmitter::emitPrologue() {
   firstTile = divU(blockId, blocks);
   tileStep = divU(gridSize, blocks);
   slice = remU(blockId, blocks);
+  // What a dim of one block does not change is known to be 0.
+  ClusterShape cluster = schedule.getCluster();
+  clusterRow = cluster.m == 1   ? i32(0)
+               : cluster.n == 1 ? slice
+                                : remU(slice, i32(cluster.m));
+  clusterColumn = cluster.n == 1   ? i32(0)
+                  : cluster.m == 1 ? slice
+                                   : divU(slice, i32(cluster.m));
   isFirstThread = equal(threadId, i32(0));
   ifThen(isFirstThread, [&] {
     setUp = b.getInsertionBlock();
     for (int64_t s = 0; s < schedule.getStages(); ++s) {
       nvgpu::MBarrierInitOp::create(b, loc, full, index(1), index(s), Value());
       nvgpu::MBarrierInitOp::create(b, loc, empty,
-                                    index(pingpong ? 1 : kConsumers), index(s),
-                                    Value());
+                                    index((pingpong ? 1 : kConsumers) *
+                                          getNumMates()),
+                                    index(s), Value());
     }
     if (hasPrefetch)
       for (int64_t s = 0; s < kConsumers * schedule.getPrefetch(); ++s)

@@ -36,6 +36,20 @@
 // under the first products of the next tile. What it holds meanwhile is less
 // than the ring, or the next tile would never begin.
 //
+// Cluster: its blocks have neighbouring tiles. Those along m need the same rows of
+// the right factor, those along n the same of the left one: each block loads a
+// part of the box and the copy engine writes it to all of them, to the same bytes
+// and with the bytes counted by the same barrier of each. All walk over as many
+// stages, so that a stage is the same number everywhere. A block's mates are those
+// of its row and of its column, itself among them: they write into its stages, and
+// it into theirs. So empty[s] has an arrival per consumer of every mate, and a
+// consumer that is done with a stage arrives at empty[s] of all of them. A stage
+// of loaded tiles is the block's own, but its mates count arrivals all the same:
+// that none is counted for a phase before its own, full[s] of such a stage waits
+// until the mates' producers have seen it free (each completes one byte more).
+// Tiles beyond the last row or column are loaded, as zeros, and multiplied like
+// others, and nothing of them is stored.
+//
 // Split: the blocks of a cluster work on one tile, each on its slice of the k
 // blocks, and meet in an exchange after the products. Each consumer writes its
 // accumulators to its own block's shared memory (exchange buffer) and arrives at
@@ -224,7 +238,11 @@ private:
   // Iteration space.
   Value numRowTiles(const TileModel &tile);
   Value numColumns(const TileModel &tile);
-  Value numTiles(const TileModel &tile);
+  /// Groups of the tiles that a cluster has at one time, along m, n and both;
+  /// without clusters the tiles.
+  Value numRowGroups(const TileModel &tile);
+  Value numColumnGroups(const TileModel &tile);
+  Value numGroups(const TileModel &tile);
   Value numBlocks(const TileModel &tile, const Phase &phase);
   TileCoords tileCoords(const TileModel &tile, Value number);
   /// Coordinates of all dims of the chunk that begins at point `column` of n.
@@ -243,7 +261,7 @@ private:
                    SmallVectorImpl<Value> &coords);
   void load(const OperandModel &operand, ArrayRef<int64_t> box,
             ArrayRef<Value> coords, Value barriers, Value barrier,
-            Value byteOffset);
+            Value byteOffset, Value multicastMask = Value());
   SmallVector<Value> tensorCoords(const OperandModel &operand,
                                   ArrayRef<Value> coords);
 
@@ -300,6 +318,34 @@ private:
   void waitCluster(Value barriers, Value number, Value parity);
   void arriveCluster(Value barriers, Value number, Value rank);
   void clusterBarrier();
+  /// Row tiles that follow each other and have the same right factor.
+  Value numRowsOfRun(const TileModel &tile);
+  /// Whether a block may have a row tile beyond the last.
+  bool mayLackRows(const TileModel &tile);
+  /// This block's row tile of a group, and whether it is beyond the last, which
+  /// then is the result; null: it never is.
+  std::pair<Value, Value> rowTileOfBlock(const TileModel &tile, Value group);
+  /// Blocks of a cluster whose stages one of them writes to.
+  int64_t getNumMates() const;
+  /// The rank of mate `i` in the cluster.
+  Value mate(Value i);
+  /// A consumer needs stage `stage` no more; `byLeader`: only the leader is here.
+  void releaseStage(Value stage, bool byLeader = false);
+  /// The part of a factor's loads that is this block's, and who needs it.
+  struct Share {
+    int64_t parts;
+    Value part, mask;
+  };
+  Share shareOfLeft();
+  Share shareOfRight();
+  void loadShared(const OperandModel &operand, ArrayRef<int64_t> box,
+                  ArrayRef<Value> coords, Value stage, Value byteOffset,
+                  const Share &share);
+  /// Runs `body` for each of `count` boxes that this block loads, given which it
+  /// is and what of it is the block's.
+  void forShare(int64_t count, const Share &share,
+                llvm::function_ref<void(Value, const Share &)> body);
+  void tellMatesOfOwnStage(Value stage);
   /// Whether this block runs the region on some columns of a tile; null: always.
   Value isOwner(const TileModel &tile);
   /// First of the columns of a tile on which this block runs the region.
@@ -330,8 +376,8 @@ private:
   Value prefetchFull, prefetchEmpty;
   Value exchangeReady, exchangeFree;
   /// Of the tiles, the first of this block's and the step to the next; the slice
-  /// of k that is its.
-  Value firstTile, tileStep, slice;
+  /// of k that is its; where it is in a cluster that shares factors.
+  Value firstTile, tileStep, slice, clusterRow, clusterColumn;
   Type barrierType;
   Value threadId, warpgroup, warpgroupThread, blockId, gridSize, isFirstThread;
   // Values of the consumers.

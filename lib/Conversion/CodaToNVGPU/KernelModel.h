@@ -36,6 +36,8 @@ constexpr int64_t kConsumers = 2;
 constexpr int64_t kReducedRows = kConsumers * kChunk;
 /// What the hardware takes on every device: blocks of a cluster.
 constexpr int64_t kMaxClusterBlocks = 8;
+/// Blocks that may share factors: of larger clusters fewer run at one time.
+constexpr int64_t kMaxSharingBlocks = 4;
 /// Bounds the barriers, which lie outside of dynamic shared memory.
 constexpr int64_t kMaxStages = 16;
 /// Depth of one k block.
@@ -230,9 +232,13 @@ inline int64_t getFragments(ScheduleAttr schedule) {
   return getTileRows(schedule) /
          (schedule.getPingpong() ? kChunk : kConsumers * kChunk);
 }
-/// Blocks that work on one tile together.
+/// Blocks of a cluster that have tiles of their own, and share factors.
+inline int64_t getSharingBlocks(ScheduleAttr schedule) {
+  return schedule.getCluster().m * schedule.getCluster().n;
+}
+/// Blocks that work on one tile, or on neighbours, together.
 inline int64_t getClusterBlocks(ScheduleAttr schedule) {
-  return schedule.getSplit();
+  return schedule.getSplit() * getSharingBlocks(schedule);
 }
 /// Accumulators of one thread.
 inline int64_t getThreadAccumulators(ScheduleAttr schedule) {

@@ -65,16 +65,18 @@ SmallVector<Value> KernelEmitter::tensorCoords(const OperandModel &operand,
 
 void KernelEmitter::load(const OperandModel &operand, ArrayRef<int64_t> box,
                          ArrayRef<Value> coords, Value barriers,
-                         Value barrier, Value byteOffset) {
+                         Value barrier, Value byteOffset,
+                         Value multicastMask) {
   Value map = tensorMap(operand, box);
   nvgpu::TmaAsyncLoadOp::create(
       b, loc, boxView(byteOffset, box, operand.element), barriers, map,
-      tensorCoords(operand, coords), barrier,
-      /*multicastMask=*/Value(), /*predicate=*/Value());
+      tensorCoords(operand, coords), barrier, multicastMask,
+      /*predicate=*/Value());
 }
 
 /// Issues the loads of one k block: the left factor's rows, then per
-/// accumulator slice the right factor's rows.
+/// accumulator slice the right factor's rows. In a cluster this block's part of
+/// them.
 void KernelEmitter::loadBlock(const TileModel &tile, const Phase &phase,
                               const TileCoords &tileAt, Value block,
                               RingPosition at) {
@@ -85,18 +87,24 @@ void KernelEmitter::loadBlock(const TileModel &tile, const Phase &phase,
   for (unsigned d : tile.uDims)
     coords[d] = i32(0);
 
+  Share left = shareOfLeft(), right = shareOfRight();
   if (phase.lhsKMajor) {
-    load(phase.lhs,
-         boxOf(phase.lhs, tile.innerM, getFactorRows(tile, schedule), kBlockK),
-         coords,
-         full, toIndex(at.stage), base);
+    loadShared(
+        phase.lhs,
+        boxOf(phase.lhs, tile.innerM, getFactorRows(tile, schedule), kBlockK),
+        coords, at.stage, base, left);
   } else {
-    for (int64_t row = 0; row < getTileRows(schedule); row += kChunk) {
-      SmallVector<Value> there = coords;
-      there[tile.innerM] = add(coords[tile.innerM], i32(row));
-      load(phase.lhs, boxOf(phase.lhs, phase.k.back(), kBlockK, kChunk), there,
-           full, toIndex(at.stage), add(base, i32(row * kBlockK * 2)));
-    }
+    forShare(getTileRows(schedule) / kChunk, left,
+             [&](Value number, const Share &share) {
+               SmallVector<Value> there = coords;
+               there[tile.innerM] =
+                   add(coords[tile.innerM], mul(number, i32(kChunk)));
+               loadShared(phase.lhs,
+                          boxOf(phase.lhs, phase.k.back(), kBlockK, kChunk),
+                          there, at.stage,
+                          add(base, mul(number, i32(kChunk * kBlockK * 2))),
+                          share);
+             });
   }
 
   int64_t offset = getRightOffset(tile, schedule);
@@ -127,13 +135,13 @@ void KernelEmitter::loadBlock(const TileModel &tile, const Phase &phase,
       }
     }
     if (oneBox) {
-      load(rhs, box, there, full, toIndex(at.stage), add(base, i32(offset)));
+      loadShared(rhs, box, there, at.stage, add(base, i32(offset)), right);
       offset += points * kBlockK * 2;
       continue;
     }
-    for (int64_t chunk = 0; chunk < points / kChunk; ++chunk) {
+    forShare(points / kChunk, right, [&](Value chunk, const Share &share) {
       SmallVector<Value> chunkAt = chunkCoords(
-          tile, tileAt, add(tileAt.column, i32(chunk * kChunk)));
+          tile, tileAt, add(tileAt.column, mul(chunk, i32(kChunk))));
       for (unsigned d : tile.outerN)
         there[d] = chunkAt[d];
       there[tile.innerN] = chunkAt[tile.innerN];
@@ -145,10 +153,12 @@ void KernelEmitter::loadBlock(const TileModel &tile, const Phase &phase,
       } else {
         chunkBox = boxOf(rhs, phase.k.back(), kBlockK, kChunk);
       }
-      load(rhs, chunkBox, there, full, toIndex(at.stage),
-           add(base, i32(offset)));
-      offset += kChunk * kBlockK * 2;
-    }
+      loadShared(rhs, chunkBox, there, at.stage,
+                 add(base, add(i32(offset),
+                               mul(chunk, i32(kChunk * kBlockK * 2)))),
+                 share);
+    });
+    offset += points * kBlockK * 2;
   }
 }
 
@@ -244,6 +254,10 @@ RingPosition KernelEmitter::sendBoxes(const TileModel &tile,
       wait(empty, at.stage, at.parity);
       Value rest = sub(i32(count), position);
       Value bytes = mul(minU(rest, i32(perStage)), i32(kRingBoxBytes));
+      if (getNumMates() > 1) {
+        bytes = add(bytes, i32(getNumMates() - 1));
+        tellMatesOfOwnStage(at.stage);
+      }
       nvgpu::MBarrierArriveExpectTxOp::create(
           b, loc, full, toIndex(bytes), toIndex(at.stage), Value());
     });

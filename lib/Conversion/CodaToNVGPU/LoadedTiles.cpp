@@ -92,7 +92,7 @@ void LoadedTiles::release(int64_t storesInFlight) {
     for (; numReleased < numDone; ++numReleased) {
       RingPosition at = units[numReleased];
       if (ring)
-        e.arrive(e.empty, at.stage);
+        e.releaseStage(at.stage, /*byLeader=*/inPlace);
       else
         e.arrive(e.prefetchEmpty, e.prefetchNumber(at));
     }

@@ -184,6 +184,8 @@ std::string coda_gpu::getKernelName(func::FuncOp func, ScheduleAttr schedule) {
     stream << "_inplace";
   if (schedule.getSplit() > 1)
     stream << "_split" << schedule.getSplit();
+  if (getSharingBlocks(schedule) > 1)
+    stream << "_c" << schedule.getCluster().m << 'x' << schedule.getCluster().n;
   return name;
 }
 
@@ -246,6 +248,16 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
   if (schedule.getSplit() < 1 || schedule.getSplit() > kMaxClusterBlocks)
     return fail("split must be 1 to " + Twine(kMaxClusterBlocks) +
                 ": blocks of a cluster");
+  for (int64_t blocks : {schedule.getCluster().m, schedule.getCluster().n})
+    if (blocks != 1 && blocks != 2 && blocks != 4)
+      return fail("cluster must have 1, 2 or 4 blocks along m, and along n");
+  if (getSharingBlocks(schedule) > kMaxSharingBlocks)
+    return fail("a cluster has " + Twine(getSharingBlocks(schedule)) +
+                " blocks that share factors, at most " +
+                Twine(kMaxSharingBlocks) + " may");
+  if (getSharingBlocks(schedule) > 1 && schedule.getSplit() > 1)
+    return fail("the blocks of a cluster have slices of k, or tiles of their "
+                "own: with cluster, split must be 1");
   if (schedule.getStaging() < 0 || schedule.getRaster() < 1)
     return fail("staging must not be negative, raster at least 1");
   if (schedule.getPrefetch() < 0 || schedule.getPrefetch() > kMaxPrefetch)
@@ -286,6 +298,8 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
     if (tile.groupColumns && points % tile.groupColumns != 0)
       return fail("groups of " + Twine(tile.groupColumns) +
                   " columns do not fit tiles of " + Twine(points));
+    if (getSharingBlocks(schedule) > 1 && tile.phases.empty())
+      return fail("a map has no factors that blocks could share");
     if (schedule.getSplit() > 1) {
       if (schedule.getRing())
         return fail("loaded tiles cannot come through the ring where k is "
@@ -357,6 +371,7 @@ struct TileShape {
   int64_t rows, columns;
   bool pingpong;
   int64_t split = 1;
+  ClusterShape cluster = {};
 
   ScheduleAttr getSchedule(MLIRContext *context, int64_t stages = 2,
                            int64_t staging = 0, int64_t prefetch = 0,
@@ -364,7 +379,7 @@ struct TileShape {
     return ScheduleAttr::get(context,
                              ArrayRef<int64_t>{rows, columns, kBlockK}, stages,
                              staging, /*raster=*/8, prefetch, pingpong, ring,
-                             inPlace, split);
+                             inPlace, split, cluster);
   }
 };
 } // namespace

@@ -206,6 +206,55 @@ func.func private @split_of_dynamic_k(%a: memref<64x?xbf16, strided<[512, 1]>>, 
 
 // -----
 
+// expected-error @+1 {{schedule does not fit the kernel: cluster must have 1, 2 or 4 blocks along m, and along n}}
+func.func private @cluster_of_three(%a: memref<128x128xbf16>, %w: memref<64x128xbf16>, %o: memref<128x64xf32>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 64, 64], stages = 3, staging = 2, prefetch = 0, raster = 8, cluster = [3, 1]>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<128x128xbf16>, memref<64x128xbf16>) outs(%o[m, n] : memref<128x64xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: a cluster has 8 blocks that share factors, at most 4 may}}
+func.func private @cluster_of_eight(%a: memref<128x128xbf16>, %w: memref<64x128xbf16>, %o: memref<128x64xf32>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 64, 64], stages = 3, staging = 2, prefetch = 0, raster = 8, cluster = [2, 4]>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<128x128xbf16>, memref<64x128xbf16>) outs(%o[m, n] : memref<128x64xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: the blocks of a cluster have slices of k, or tiles of their own: with cluster, split must be 1}}
+func.func private @cluster_and_split(%a: memref<128x128xbf16>, %w: memref<64x128xbf16>, %o: memref<128x64xf32>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 64, 64], stages = 3, staging = 2, prefetch = 0, raster = 8, split = 2, cluster = [1, 2]>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<128x128xbf16>, memref<64x128xbf16>) outs(%o[m, n] : memref<128x64xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: a map has no factors that blocks could share}}
+func.func private @cluster_of_map(%a: memref<128x128xbf16>, %o: memref<128x128xf32>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 64, 64], stages = 3, staging = 2, prefetch = 0, raster = 8, cluster = [2, 1]>} {
+  coda.map ins(%a[m, n] : memref<128x128xbf16>) outs(%o[m, n] : memref<128x128xf32>) {
+  ^bb0(%x: bf16):
+    %y = arith.extf %x : bf16 to f32
+    coda.yield %y : f32
+  }
+  return
+}
+
+// -----
+
 // expected-error @+1 {{schedule does not fit the kernel: a map has no products to split}}
 func.func private @split_of_map(%a: memref<128x128xbf16>, %o: memref<128x128xf32>)
     attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 64, 64], stages = 3, staging = 2, prefetch = 0, raster = 8, split = 2>} {

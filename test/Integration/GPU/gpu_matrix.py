@@ -13,11 +13,12 @@
 """The shapes, layouts, addresses and values that break such kernels, on a GPU.
 
     gpu_matrix.py list
-    gpu_matrix.py prepare DIR [--only REGEX] [--bin FOLDER]
+    gpu_matrix.py prepare DIR [--only REGEX] [--bin FOLDER] [--cluster MxN]
     gpu_matrix.py run DIR [--only REGEX] [--group NAME] [--seconds S]
 
 `prepare` compiles the programs and needs no GPU; `run` needs one, torch,
 python/coda on PYTHONPATH, and DIR, which may have come from another machine.
+`--cluster=2x1` has products in clusters of two blocks along m that share factors.
 
 Five programs (a plain product in each layout of its factors; residual, weighted
 copy and row statistic; SwiGLU; cross-entropy behind a row scale; an accumulating
@@ -160,7 +161,22 @@ def programs():
 
 # ---- Preparing
 
-def prepare(folder, only, tools):
+def forced_clusters(command, cluster):
+    """A database with the selector's schedule of each product of a program, in
+    clusters of `cluster` blocks, in the words of `coda-compile --emit=schedules`."""
+    done = subprocess.run(command + ["--emit=schedules", "-o", "-"], stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        return {}
+    forced = {}
+    for kernel in json.loads(done.stdout)["kernels"]:
+        if kernel["key"].startswith(("gemm", "bundle")):
+            schedule = re.sub(", split = \\d+", "", kernel["schedules"][0])
+            m, n = cluster.split("x")
+            forced[kernel["key"]] = dict(schedule=schedule[:-1] + f", cluster = [{m}, {n}]>")
+    return forced
+
+
+def prepare(folder, only, tools, cluster=None):
     os.makedirs(folder, exist_ok=True)
     from concurrent.futures import ThreadPoolExecutor
 
@@ -169,11 +185,17 @@ def prepare(folder, only, tools):
         with open(path(".mlir"), "w") as file:
             file.write(program.text())
         report = path(".report.json")
-        done = subprocess.run(
-            [os.path.join(tools, "coda-compile"), path(".mlir"), "--target=sm_90a", "-o", path(".so"),
-             "--report=" + report], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        if done.returncode:
+        command = [os.path.join(tools, "coda-compile"), path(".mlir"), "--target=sm_90a"]
+        flags = ["-o", path(".so"), "--report=" + report]
+        if cluster:
+            with open(path(".forced.json"), "w") as file:
+                json.dump(dict(version=1, gpus=dict(forced=forced_clusters(command, cluster))), file)
+            flags.append("--schedule-db=" + path(".forced.json"))
+        done = subprocess.run(command + flags, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if done.returncode or "in the database" in done.stdout:
             return program, done.stdout
+        if cluster:
+            os.remove(path(".forced.json"))
         os.remove(path(".mlir"))
         with open(report) as file:
             program.slow = "unfused-on-device" in file.read()
@@ -646,6 +668,7 @@ if __name__ == "__main__":
     parser.add_argument("folder", nargs="?", metavar="DIR")
     parser.add_argument("--only", default="", metavar="REGEX", help="the programs whose names match")
     parser.add_argument("--bin", default="build/bin", metavar="FOLDER", help="where coda-compile is")
+    parser.add_argument("--cluster", metavar="MxN", help="blocks that share factors, along m and n")
     parser.add_argument("--group", action="append", metavar="NAME",
                         choices=["shapes", "arguments", "streams", "large", "devices"])
     parser.add_argument("--seconds", type=float, default=600, help="begins no case after these")
@@ -655,7 +678,7 @@ if __name__ == "__main__":
     elif not options.folder:
         parser.error("prepare and run need a folder")
     elif options.what == "prepare":
-        prepare(options.folder, options.only, options.bin)
+        prepare(options.folder, options.only, options.bin, options.cluster)
     else:
         groups = options.group or ["shapes", "arguments", "streams", "devices"]
         sys.exit(run(options.folder, options.only, groups, options.seconds))

@@ -48,6 +48,10 @@ def CodaGPU_ScheduleAttr
       width, box by box, and leaves from there; others pass through `staging`.
     - `raster`: row tiles that share a walk over the columns, for L2 reuse.
     - `pingpong`: see above; false if left out.
+    - `cluster`: blocks along m and n that have neighbouring tiles. Each loads a
+      part of what they share, the right factor's columns along m and the left
+      factor's rows along n, for all of them. Not with `split`. [1, 1] if left
+      out.
     - `split`: blocks of a cluster that have a slice of k each of every tile;
       their accumulators are added in the slices' order, through distributed
       shared memory, and the columns of the region dealt to the blocks. Not
@@ -58,7 +62,9 @@ def CodaGPU_ScheduleAttr
     `#coda_gpu.schedule<tile = [128, 128, 64], stages = 4, staging = 4,
     prefetch = 2, raster = 8, pingpong = true>`,
     `#coda_gpu.schedule<tile = [64, 128, 64], stages = 8, staging = 2,
-    prefetch = 0, raster = 8, pingpong = true, split = 4>`.
+    prefetch = 0, raster = 8, pingpong = true, split = 4>`,
+    `#coda_gpu.schedule<tile = [128, 256, 64], stages = 4, staging = 2,
+    prefetch = 0, raster = 8, cluster = [2, 1]>`.
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$tile, "int64_t":$stages,
                         "int64_t":$staging, "int64_t":$raster,
@@ -66,11 +72,13 @@ def CodaGPU_ScheduleAttr
                         OptionalParameter<"bool">:$pingpong,
                         OptionalParameter<"bool">:$ring,
                         OptionalParameter<"bool">:$inplace,
-                        DefaultValuedParameter<"int64_t", "1">:$split);
+                        DefaultValuedParameter<"int64_t", "1">:$split,
+                        DefaultValuedParameter<"ClusterShape", "ClusterShape()">
+                            :$cluster);
   let assemblyFormat = [{
     `<` `tile` `=` `[` $tile `]` `,`
     struct($stages, $staging, $prefetch, $raster, $pingpong, $ring, $inplace,
-           $split) `>`
+           $split, $cluster) `>`
   }];
 }
 
