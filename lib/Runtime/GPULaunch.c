@@ -6,6 +6,8 @@
 \*===-----------------------------------------------------------------------===*/
 
 #include "coda/Runtime/GPULaunch.h"
+#include "StridedCopy.h"
+
 #include "coda/Runtime/CudaDriver.h"
 
 #include <dlfcn.h>
@@ -25,6 +27,7 @@ static _Thread_local struct {
   int32_t pushed;          /* the device's context was not the current one */
   const coda_entry_info *entry;
   DLTensor *const *args;
+  uint8_t *unaligned; /* of a check: an element for each argument, or null */
   int32_t afterKernel; /* the last work of the call was a kernel */
   int32_t status;
   char error[512];
@@ -36,6 +39,9 @@ static _Thread_local struct {
 
 /* The primary context of each device with kernels of this artifact. */
 static CUcontext contexts[CODA_GPU_MAX_DEVICES];
+
+/* The kernel that copies strided arguments, where the driver assembles text. */
+static void *copyFunctions[CODA_GPU_MAX_DEVICES];
 
 static void fail(int32_t status, const char *format, ...) {
   if (call.status)
@@ -70,8 +76,8 @@ static int loadDriver(void) {
 
 const char *coda_gpu_last_error(void) { return call.error; }
 
-/* Writes "argument 1 (x)" for the argument in whose memory `address` is. */
-static const char *describe(const void *address, char *text, size_t size) {
+/* The number of the argument in whose memory `address` is; -1 if it is none. */
+static int32_t findArgument(const void *address) {
   int32_t i, count = call.entry
                          ? call.entry->num_inputs + call.entry->num_outputs
                          : 0;
@@ -81,12 +87,19 @@ static const char *describe(const void *address, char *text, size_t size) {
     uint64_t bytes = tensor->dtype.bits / 8;
     for (int32_t d = 0; d < tensor->ndim; ++d)
       bytes *= (uint64_t)tensor->shape[d];
-    if ((uintptr_t)address < start || (uintptr_t)address - start >= bytes)
-      continue;
-    snprintf(text, size, "argument %d (%s)", i, call.entry->args[i].name);
-    return text;
+    if ((uintptr_t)address >= start && (uintptr_t)address - start < bytes)
+      return i;
   }
-  snprintf(text, size, "an intermediate");
+  return -1;
+}
+
+/* Writes "argument 1 (x)" for the argument in whose memory `address` is. */
+static const char *describe(const void *address, char *text, size_t size) {
+  int32_t i = findArgument(address);
+  if (i < 0)
+    snprintf(text, size, "an intermediate");
+  else
+    snprintf(text, size, "argument %d (%s)", i, call.entry->args[i].name);
   return text;
 }
 
@@ -198,6 +211,18 @@ static void countClusters(coda_gpu_kernel *kernel, CUfunction function,
   __atomic_store_n(&kernel->clusters[device], clusters, __ATOMIC_RELAXED);
 }
 
+/* Loads the kernel that copies strided arguments. A driver that assembles no text
+   is an error of the calls that need it. */
+static void loadCopy(int32_t device) {
+  CUmodule module;
+  CUfunction function;
+  if (!copyFunctions[device] &&
+      !call.driver.ModuleLoadData(&module, coda_copy_ptx) &&
+      !call.driver.ModuleGetFunction(&function, module, CODA_COPY_NAME))
+    __atomic_store_n(&copyFunctions[device], (void *)function,
+                     __ATOMIC_RELEASE);
+}
+
 int32_t coda_gpu_init(coda_gpu_kernel *const *kernels, int32_t count,
                       int32_t device) {
   call.status = CODA_OK;
@@ -257,12 +282,15 @@ int32_t coda_gpu_init(coda_gpu_kernel *const *kernels, int32_t count,
     __atomic_store_n(&kernel->function[device], (void *)function,
                      __ATOMIC_RELEASE);
   }
+  if (!call.status)
+    loadCopy(device);
   call.driver.CtxPopCurrent(&previous);
   return call.status;
 }
 
 int32_t coda_gpu_begin(const coda_ctx *ctx, const coda_entry_info *entry,
-                       DLTensor *const *args, int32_t onlyCheck) {
+                       DLTensor *const *args, int32_t onlyCheck,
+                       uint8_t *unaligned) {
   CUcontext context, current = NULL;
   call.status = CODA_OK;
   call.error[0] = 0;
@@ -270,6 +298,7 @@ int32_t coda_gpu_begin(const coda_ctx *ctx, const coda_entry_info *entry,
   call.entry = entry;
   call.args = args;
   call.check = onlyCheck;
+  call.unaligned = unaligned;
   call.pushed = 0;
   call.afterKernel = 0;
   if (!useDevice(ctx ? ctx->device : 0))
@@ -321,10 +350,15 @@ void coda_gpu_extent(const coda_gpu_kernel *kernel, int64_t extent) {
 void coda_gpu_address(const coda_gpu_kernel *kernel, const void *address,
                       int64_t alignment) {
   char text[160];
-  if ((uintptr_t)address % (uintptr_t)alignment)
+  if ((uintptr_t)address % (uintptr_t)alignment == 0)
+    return;
+  int32_t argument = findArgument(address);
+  if (call.unaligned && argument >= 0)
+    call.unaligned[argument] = 1;
+  else
     fail(CODA_ERROR_ARGUMENT,
          "%s: kernel %s: the address of %s is %p, expected a multiple of %lld "
-         "bytes; copy the tensor to such an address",
+         "bytes",
          entryName(), kernel->name, describe(address, text, sizeof(text)),
          address, (long long)alignment);
 }
@@ -413,6 +447,68 @@ void coda_gpu_copy(void *to, const void *from, int64_t bytes) {
 
 /* Blocks per multiprocessor at most where a thread takes several points. */
 #define BLOCKS_PER_MULTIPROCESSOR 16
+
+/* Dims of `tensor` but those of one element, neighbours that follow each other in
+   memory as one. */
+static void setDims(coda_strided_copy *copy, const DLTensor *tensor) {
+  copy->points = 1;
+  copy->rank = 0;
+  for (int32_t d = 0; d < tensor->ndim; ++d) {
+    int64_t size = tensor->shape[d], stride = tensor->strides[d] * copy->width;
+    copy->points *= size;
+    if (size == 1)
+      continue;
+    if (copy->rank && copy->strides[copy->rank - 1] == size * stride) {
+      copy->sizes[copy->rank - 1] *= size;
+      copy->strides[copy->rank - 1] = stride;
+      continue;
+    }
+    copy->sizes[copy->rank] = size;
+    copy->strides[copy->rank++] = stride;
+  }
+}
+
+void coda_gpu_copy_argument(void *compact, const DLTensor *tensor,
+                            int32_t isCompact, int32_t out) {
+  coda_strided_copy copy;
+  void *parameters[] = {&copy};
+  memset(&copy, 0, sizeof(copy));
+  copy.compact = compact;
+  copy.strided = (char *)tensor->data + tensor->byte_offset;
+  copy.width = tensor->dtype.bits / 8;
+  copy.out = out;
+  if (isCompact) {
+    int64_t bytes = copy.width;
+    for (int32_t d = 0; d < tensor->ndim; ++d)
+      bytes *= tensor->shape[d];
+    coda_gpu_copy(out ? copy.strided : compact, out ? compact : copy.strided,
+                  bytes);
+    return;
+  }
+  void *function =
+      __atomic_load_n(&copyFunctions[call.device], __ATOMIC_ACQUIRE);
+  if (!function)
+    fail(CODA_ERROR_DEVICE,
+         "%s: the driver of device %d does not assemble the kernel that copies "
+         "strided arguments; make them compact",
+         entryName(), call.device);
+  if (call.status || call.check)
+    return;
+  setDims(&copy, tensor);
+  CUlaunchConfig config;
+  memset(&config, 0, sizeof(config));
+  int64_t blocks = (copy.points - 1) / CODA_COPY_THREADS + 1,
+          most = (int64_t)call.multiprocessors * BLOCKS_PER_MULTIPROCESSOR;
+  config.gridDimX = (uint32_t)(blocks < most ? blocks : most);
+  config.blockDimX = CODA_COPY_THREADS;
+  config.gridDimY = config.gridDimZ = 1;
+  config.blockDimY = config.blockDimZ = 1;
+  config.hStream = call.stream;
+  call.afterKernel = 0;
+  check(call.driver.LaunchKernelEx(&config, (CUfunction)function, parameters,
+                                   NULL),
+        CODA_COPY_NAME);
+}
 
 static void launch(coda_gpu_kernel *kernel, int64_t blocks, void **parameters) {
   void *function =

@@ -20,8 +20,10 @@ static __thread char error_text[512];
 /* In GPU artifacts only (GPULaunch.c). */
 #define CODA_OPTIONAL __attribute__((weak, visibility("hidden")))
 CODA_OPTIONAL int32_t coda_gpu_begin(const coda_ctx *, const coda_entry_info *,
-                                     DLTensor *const *, int32_t);
+                                     DLTensor *const *, int32_t, uint8_t *);
 CODA_OPTIONAL int32_t coda_gpu_end(void);
+CODA_OPTIONAL void coda_gpu_copy_argument(void *, const DLTensor *, int32_t,
+                                          int32_t);
 CODA_OPTIONAL const char *coda_gpu_last_error(void);
 
 /* The text of what failed last: a check here, or the driver. */
@@ -104,13 +106,13 @@ static const char *type_name(DLDataType type, char *buffer, size_t size) {
 }
 
 /* Checks one tensor against its description: always the rank, with `shapes`
-   dtype and extents too, for a call (`ctx`) also device, pointer and strides. */
+   dtype and extents too, for a call (`ctx`) also device and pointer. */
 static int32_t check_tensor(const coda_entry_info *info, int32_t index,
                             const DLTensor *tensor, int shapes,
                             const coda_ctx *ctx) {
   const coda_arg_info *want = &info->args[index];
   char got_type[48], want_type[48];
-  int64_t expected, elements = 1;
+  int64_t elements = 1;
   int32_t dim;
   if (!tensor)
     return fail(CODA_ERROR_ARGUMENT, "%s: argument %d (%s) is NULL", info->name,
@@ -173,18 +175,13 @@ static int32_t check_tensor(const coda_entry_info *info, int32_t index,
     return fail(CODA_ERROR_ARGUMENT,
                 "%s: argument %d (%s) is not aligned to its element",
                 info->name, index, want->name);
-  if (tensor->strides) {
-    expected = 1;
-    for (dim = tensor->ndim - 1; dim >= 0; --dim) {
-      if (tensor->shape[dim] != 1 && tensor->strides[dim] != expected)
+  if (tensor->strides && index >= info->num_inputs)
+    for (dim = 0; dim < tensor->ndim; ++dim)
+      if (tensor->shape[dim] != 1 && tensor->strides[dim] == 0)
         return fail(CODA_ERROR_ARGUMENT,
-                    "%s: argument %d (%s) has stride %lld in dimension %d, "
-                    "expected %lld: it must be compact and row-major",
-                    info->name, index, want->name,
-                    (long long)tensor->strides[dim], dim, (long long)expected);
-      expected *= tensor->shape[dim];
-    }
-  }
+                    "%s: argument %d (%s) has stride 0 in dimension %d: the "
+                    "elements of an output must lie apart",
+                    info->name, index, want->name, dim);
   return CODA_OK;
 }
 
@@ -269,6 +266,111 @@ static int32_t visit_outputs(const coda_host_entry *entry,
 }
 
 /*===-----------------------------------------------------------------------===*\
+|* Arguments that the code takes a copy of
+\*===-----------------------------------------------------------------------===*/
+
+/* Copies begin at multiples of this in the workspace. */
+#define COPY_ALIGN 256
+/* What the copy engine of a GPU needs of an address. */
+#define GPU_ALIGN 16
+
+static size_t bytes_of(const DLTensor *tensor) {
+  size_t bytes = tensor->dtype.bits / 8;
+  int32_t dim;
+  for (dim = 0; dim < tensor->ndim; ++dim)
+    bytes *= (size_t)tensor->shape[dim];
+  return bytes;
+}
+
+/* Whether the elements follow each other in row-major order. */
+static int is_compact(const DLTensor *tensor) {
+  int64_t expected = 1;
+  int32_t dim;
+  if (!tensor->strides || bytes_of(tensor) == 0)
+    return 1;
+  for (dim = tensor->ndim - 1; dim >= 0; --dim) {
+    if (tensor->shape[dim] != 1 && tensor->strides[dim] != expected)
+      return 0;
+    expected *= tensor->shape[dim];
+  }
+  return 1;
+}
+
+/* Makes `own` the arguments that the code works on: those of `args`, or, where
+   `moved` says so, compact tensors of `copies`, which lie in the workspace from
+   byte `at` on. Returns the end of the last; 0 bytes more if there are none. */
+static size_t place(DLTensor *const *args, const uint8_t *moved, int32_t nargs,
+                    char *workspace, size_t at, DLTensor *copies,
+                    DLTensor **own) {
+  int32_t i;
+  for (i = 0; i < nargs; ++i) {
+    own[i] = args[i];
+    if (!moved[i])
+      continue;
+    at = (at + COPY_ALIGN - 1) / COPY_ALIGN * COPY_ALIGN;
+    copies[i] = *args[i];
+    copies[i].data = workspace ? workspace + at : NULL;
+    copies[i].byte_offset = 0;
+    copies[i].strides = NULL;
+    own[i] = &copies[i];
+    at += bytes_of(args[i]);
+  }
+  return at;
+}
+
+/* Copies dims `dim` and on between memory in order and a strided tensor; returns
+   what follows in the first. */
+static char *copy_dims(char *compact, char *strided, const DLTensor *tensor,
+                       int32_t dim, int out) {
+  const size_t width = tensor->dtype.bits / 8;
+  int64_t i, run = 1;
+  if (dim == tensor->ndim || (dim == tensor->ndim - 1 &&
+                              tensor->strides[dim] == 1)) {
+    if (dim < tensor->ndim)
+      run = tensor->shape[dim];
+    memcpy(out ? strided : compact, out ? compact : strided,
+           (size_t)run * width);
+    return compact + (size_t)run * width;
+  }
+  for (i = 0; i < tensor->shape[dim]; ++i)
+    compact = copy_dims(compact,
+                        strided + i * tensor->strides[dim] * (int64_t)width,
+                        tensor, dim + 1, out);
+  return compact;
+}
+
+static void copy_argument(DLTensor *own, const DLTensor *tensor, int out) {
+  if (coda_gpu_copy_argument)
+    coda_gpu_copy_argument(own->data, tensor, is_compact(tensor), out);
+  else
+    copy_dims((char *)own->data, (char *)tensor->data + tensor->byte_offset,
+              tensor, 0, out);
+}
+
+/* Runs the body once on `own`; with `check` a GPU launches nothing. */
+static int32_t run(const coda_host_entry *entry, const coda_ctx *ctx,
+                   DLTensor *const *args, DLTensor **own, int32_t nargs,
+                   int32_t check, uint8_t *unaligned) {
+  const int32_t inputs = entry->info->num_inputs;
+  int32_t i, status, assertion;
+  if (coda_gpu_begin &&
+      (status = coda_gpu_begin(ctx, entry->info, own, check, unaligned)))
+    return status;
+  for (i = 0; i < inputs; ++i)
+    if (own[i] != args[i])
+      copy_argument(own[i], args[i], 0);
+  assertion = entry->body(own, ctx->workspace);
+  for (i = inputs; i < nargs && !assertion; ++i)
+    if (own[i] != args[i])
+      copy_argument(own[i], args[i], 1);
+  status = coda_gpu_begin ? coda_gpu_end() : CODA_OK;
+  if (assertion)
+    return fail(CODA_ERROR_ASSERT, "%s: %s", entry->info->name,
+                entry->asserts[assertion - 1]);
+  return status;
+}
+
+/*===-----------------------------------------------------------------------===*\
 |* The functions behind the exported ones
 \*===-----------------------------------------------------------------------===*/
 
@@ -284,7 +386,7 @@ int32_t coda_host_infer(const coda_host_entry *entry, DLTensor *const *args,
 int32_t coda_host_workspace(const coda_host_entry *entry,
                             DLTensor *const *args, int32_t nargs,
                             size_t *bytes) {
-  int32_t status;
+  int32_t i, status;
   error_text[0] = 0;
   if (!bytes)
     return fail(CODA_ERROR_ARGUMENT, "%s: no place for the number of bytes",
@@ -293,13 +395,23 @@ int32_t coda_host_workspace(const coda_host_entry *entry,
       (status = visit_outputs(entry, args, 0, NULL)))
     return status;
   *bytes = (size_t)entry->workspace(args);
+  {
+    uint8_t moved[nargs + 1];
+    DLTensor copies[nargs + 1], *own[nargs + 1];
+    /* Which addresses a GPU's kernels need aligned the call finds out. */
+    for (i = 0; i < nargs; ++i)
+      moved[i] = !is_compact(args[i]) ||
+                 (coda_gpu_begin && bytes_of(args[i]) &&
+                  ((uintptr_t)args[i]->data + args[i]->byte_offset) % GPU_ALIGN);
+    *bytes = place(args, moved, nargs, NULL, *bytes, copies, own);
+  }
   return CODA_OK;
 }
 
 int32_t coda_host_call(const coda_host_entry *entry, const coda_ctx *ctx,
                        DLTensor *const *args, int32_t nargs) {
-  int32_t status, assertion, check;
-  size_t need;
+  int32_t i, status, again;
+  size_t need, code;
   error_text[0] = 0;
   if (!ctx || ctx->size < sizeof(coda_ctx))
     return fail(CODA_ERROR_ARGUMENT,
@@ -309,29 +421,42 @@ int32_t coda_host_call(const coda_host_entry *entry, const coda_ctx *ctx,
   if ((status = check_inputs(entry, args, nargs, ctx)) ||
       (status = visit_outputs(entry, args, 0, ctx)))
     return status;
-  need = (size_t)entry->workspace(args);
-  if (need && (!ctx->workspace || ctx->workspace_bytes < need))
-    return fail(CODA_ERROR_WORKSPACE,
-                "%s: workspace of %zu bytes, expected at least %zu (see "
-                "coda_%s_workspace)",
-                entry->info->name, ctx->workspace ? ctx->workspace_bytes : 0,
-                need, entry->info->name);
-  if (need && (uintptr_t)ctx->workspace % 64)
-    return fail(CODA_ERROR_WORKSPACE,
-                "%s: the workspace is not aligned to 64 bytes",
-                entry->info->name);
-  /* On a GPU the body only launches: once to check, then in earnest. */
-  for (check = coda_gpu_begin ? 1 : 0; check >= 0; --check) {
-    if (coda_gpu_begin &&
-        (status = coda_gpu_begin(ctx, entry->info, args, check)))
-      return status;
-    assertion = entry->body(args, ctx->workspace);
-    status = coda_gpu_begin ? coda_gpu_end() : CODA_OK;
-    if (assertion)
-      return fail(CODA_ERROR_ASSERT, "%s: %s", entry->info->name,
-                  entry->asserts[assertion - 1]);
-    if (status)
-      return status;
+  code = (size_t)entry->workspace(args);
+  {
+    uint8_t moved[nargs + 1];
+    DLTensor copies[nargs + 1], *own[nargs + 1];
+    for (i = 0; i < nargs; ++i)
+      moved[i] = !is_compact(args[i]);
+    do {
+      uint8_t unaligned[nargs + 1];
+      again = 0;
+      need = place(args, moved, nargs, (char *)ctx->workspace, code, copies,
+                   own);
+      if (need && (!ctx->workspace || ctx->workspace_bytes < need))
+        return fail(CODA_ERROR_WORKSPACE,
+                    "%s: workspace of %zu bytes, expected at least %zu%s (see "
+                    "coda_%s_workspace)",
+                    entry->info->name,
+                    ctx->workspace ? ctx->workspace_bytes : 0, need,
+                    need == code ? ""
+                                 : ", with copies of arguments that are not "
+                                   "compact or not aligned",
+                    entry->info->name);
+      if (need && (uintptr_t)ctx->workspace % 64)
+        return fail(CODA_ERROR_WORKSPACE,
+                    "%s: the workspace is not aligned to 64 bytes",
+                    entry->info->name);
+      if (!coda_gpu_begin)
+        break;
+      /* On a GPU the body only launches: first to check, then in earnest. What
+         its kernels cannot use where it is gets a copy, too. */
+      memset(unaligned, 0, sizeof unaligned);
+      if ((status = run(entry, ctx, args, own, nargs, 1, unaligned)))
+        return status;
+      for (i = 0; i < nargs; ++i)
+        if (unaligned[i] && !moved[i])
+          again = moved[i] = 1;
+    } while (again);
+    return run(entry, ctx, args, own, nargs, 0, NULL);
   }
-  return CODA_OK;
 }

@@ -50,10 +50,13 @@ int32_t coda_gpu_init(coda_gpu_kernel *const *kernels, int32_t count,
                       int32_t device);
 
 /* Opens a call of `entry` with the arguments `args`, which errors name: its
-   device and stream. With `check` nothing is launched until coda_gpu_end.
-   Returns a coda_status; coda_gpu_end follows only if it is CODA_OK. */
+   device and stream. With `check` nothing is launched until coda_gpu_end; an
+   argument at an address that a kernel cannot use is then no error but a 1 in
+   `unaligned`, one byte an argument, unless that is null. Returns a coda_status;
+   coda_gpu_end follows only if it is CODA_OK. */
 int32_t coda_gpu_begin(const coda_ctx *ctx, const coda_entry_info *entry,
-                       DLTensor *const *args, int32_t check);
+                       DLTensor *const *args, int32_t check,
+                       uint8_t *unaligned);
 
 /* Closes a call; returns the first error since coda_gpu_begin, or CODA_OK. */
 int32_t coda_gpu_end(void);
@@ -80,6 +83,12 @@ void coda_gpu_tensor_map(const coda_gpu_kernel *kernel, void *map,
 
 /* Copies `bytes` from device memory to device memory, on the call's stream. */
 void coda_gpu_copy(void *to, const void *from, int64_t bytes);
+
+/* Copies the elements of `tensor` to compact memory, or from there with `out`, on
+   the call's stream; `isCompact`: they follow each other in it, too. It has
+   elements, of 1, 2, 4 or 8 bytes. */
+void coda_gpu_copy_argument(void *compact, const DLTensor *tensor,
+                            int32_t isCompact, int32_t out);
 
 /* Launches one block per multiprocessor, or as many clusters as run at one
    time; if the call's last work was a kernel, too, before that has ended. */

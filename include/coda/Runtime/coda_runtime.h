@@ -70,7 +70,7 @@ typedef struct {
 /* Status codes. */
 typedef enum {
   CODA_OK = 0,
-  CODA_ERROR_ARGUMENT = 1,  /* count, rank, shape, dtype, device, stride */
+  CODA_ERROR_ARGUMENT = 1,  /* count, rank, shape, dtype, device */
   CODA_ERROR_WORKSPACE = 2, /* missing or too small */
   CODA_ERROR_DEVICE = 3,    /* no driver, wrong device, launch failed */
   CODA_ERROR_ASSERT = 4     /* a cf.assert of the source does not hold */
@@ -83,7 +83,8 @@ typedef struct {
   int32_t device;         /* ordinal; ignored by CPU artifacts */
   void *stream;           /* CUstream; NULL: the default stream */
   void *workspace;        /* 64-byte aligned (256 on a GPU) */
-  size_t workspace_bytes; /* at least what coda_F_workspace said */
+  size_t workspace_bytes; /* at least what coda_F_workspace said of these args:
+                             strides and, on a GPU, addresses count */
 } coda_ctx;
 
 /* One argument of an entry. A negative extent -1 is dynamic. */

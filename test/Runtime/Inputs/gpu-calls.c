@@ -21,9 +21,11 @@ static void report(const char *what, int32_t status) {
 }
 
 /* Calls the entry on `device` with arguments on `where`; argument `moved` lies
-   `by` bytes behind an aligned address. */
-static void call(const char *what, int32_t device, int32_t where, int32_t moved,
-                 int by) {
+   `by` bytes behind an aligned address, `strided` is every other column of a
+   matrix. */
+static void callOn(const char *what, int32_t device, int32_t where,
+                   int32_t moved, int by, int32_t strided) {
+  int64_t strides[] = {0, 2};
   int32_t i, count = entry->num_inputs + entry->num_outputs;
   DLTensor tensors[8];
   DLTensor *args[8];
@@ -37,6 +39,10 @@ static void call(const char *what, int32_t device, int32_t where, int32_t moved,
     tensors[i].shape = (int64_t *)entry->args[i].shape;
     /* Nothing is read: 1 MB apart is enough. */
     tensors[i].data = (char *)0 + ((uintptr_t)(i + 1) << 20) + (i == moved ? by : 0);
+    if (i == strided) {
+      strides[0] = 2 * tensors[i].shape[1];
+      tensors[i].strides = strides;
+    }
     args[i] = &tensors[i];
   }
   memset(&ctx, 0, sizeof(ctx));
@@ -47,6 +53,11 @@ static void call(const char *what, int32_t device, int32_t where, int32_t moved,
   if (entry->workspace(args, count, &ctx.workspace_bytes))
     report("workspace", 1);
   report(what, entry->call(&ctx, args, count));
+}
+
+static void call(const char *what, int32_t device, int32_t where, int32_t moved,
+                 int by) {
+  callOn(what, device, where, moved, by, -1);
 }
 
 int main(int argc, char **argv) {
@@ -73,6 +84,9 @@ int main(int argc, char **argv) {
   call("second factor of the second kernel off by 8 bytes", 0, 0, 2, 8);
   call("vector off by one element", 0, 0, 3, 2);
   call("vector off by two elements", 0, 0, 3, 4);
+  callOn("strided result off by 8 bytes", 0, 0, 4, 8, 4);
+  callOn("strided factor, vector off by one element", 0, 0, 3, 2, 2);
+  call("factor off by one byte", 0, 0, 0, 1);
   call("tensors of another device", 0, 1, -1, 0);
   call("device 1 before init", 1, 1, -1, 0);
   report("init of device 1", module->init(1));
