@@ -186,7 +186,6 @@ RingPosition KernelEmitter::multiply(const TileModel &tile, RingPosition at,
 /// Sets what a consumer's thread derives from its number.
 void KernelEmitter::setThread(Value thread) {
   warpgroupThread = remU(thread, i32(128));
-  consumer = sub(divU(thread, i32(128)), i32(1));
   warp = divU(warpgroupThread, i32(32));
   lane = remU(warpgroupThread, i32(32));
   isLeader = equal(warpgroupThread, i32(0));
@@ -270,9 +269,9 @@ KernelEmitter::consumeTile(const TileModel &tile, Value number,
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
     auto thread =
-        std::make_tuple(warpgroupThread, consumer, warp, lane, isLeader);
+        std::make_tuple(warpgroupThread, warp, lane, isLeader);
     take();
-    std::tie(warpgroupThread, consumer, warp, lane, isLeader) = thread;
+    std::tie(warpgroupThread, warp, lane, isLeader) = thread;
     scf::YieldOp::create(
         b, loc, ValueRange{after.prefetch.stage, after.prefetch.parity});
     b.setInsertionPointToStart(branch.elseBlock());
@@ -305,9 +304,9 @@ KernelEmitter::consumeInTurn(const TileModel &tile, Value number,
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
     wait(turn, consumer, state.turnParity);
-    auto thread = std::make_tuple(warpgroupThread, consumer, warp, lane, isLeader);
+    auto thread = std::make_tuple(warpgroupThread, warp, lane, isLeader);
     WalkState after = consumeTile(tile, number, state);
-    std::tie(warpgroupThread, consumer, warp, lane, isLeader) = thread;
+    std::tie(warpgroupThread, warp, lane, isLeader) = thread;
     after.turnParity = bitXor(state.turnParity, i1(true));
     yield(after);
   }

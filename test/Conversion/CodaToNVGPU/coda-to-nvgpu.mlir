@@ -209,6 +209,33 @@ func.func private @prefetched(%a: memref<?x256xbf16>, %w: memref<512x256xbf16>, 
 
 // -----
 
+// Of a ping-pong consumer, what the region derives from the thread's number is made
+// anew for each fragment. The number of the consumer is not: what a whole warp
+// waits for has to be known to be the same in all threads, or the descriptors of
+// the products are not computed once a warp.
+// CHECK: gpu.func @pingpong_prefetched
+// CHECK: %[[WARPGROUP:.*]] = nvvm.shfl.sync
+// CHECK: nvvm.setmaxregister increase
+// CHECK: %[[CONSUMER:.*]] = arith.subi %[[WARPGROUP]], %c1_i32
+// CHECK: %[[THREAD:.*]] = llvm.inline_asm has_side_effects {{.*}}"mov.b32 $0, $1;"
+// CHECK-NOT: arith.divui %[[THREAD]], %c128_i32
+// CHECK: %[[BUFFERS:.*]] = arith.muli %[[CONSUMER]], %c2_i32
+// CHECK: nvgpu.mbarrier.try_wait.parity
+func.func private @pingpong_prefetched(%a: memref<?x256xbf16>, %w: memref<512x256xbf16>, %r: memref<?x512xbf16>, %o: memref<?x512xbf16>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64], stages = 4, staging = 2, prefetch = 2, raster = 8, pingpong = true>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x256xbf16>, memref<512x256xbf16>)
+      ins(%r[m, n] : memref<?x512xbf16>) outs(%o[m, n] : memref<?x512xbf16>) {
+  ^bb0(%x: f32, %rb: bf16):
+    %rf = arith.extf %rb : bf16 to f32
+    %s = arith.addf %x, %rf : f32
+    %y = arith.truncf %s : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
 // Loaded tiles come through the ring behind the k blocks: boxes with the rows of
 // both consumers, three to a stage of 48 KB, whose barrier expects as many as
 // it gets. A consumer reads its half and hands the stage back like that of a k
