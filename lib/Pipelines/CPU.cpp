@@ -101,13 +101,14 @@ void coda::buildCPUToLLVMPipeline(OpPassManager &pm,
   pm.addPass(createConvertMathToLibmPass());
   pm.addPass(createConvertComplexToStandardPass());
   pm.addPass(createConvertComplexToLLVMPass());
-  // x86-64-v3 has no arithmetic on 16-bit floats: each op in f32, rounded.
+  // x86-64-v3 has no arithmetic on narrower floats: each op in f32, rounded.
   arith::ArithEmulateUnsupportedFloatsOptions emulate;
-  emulate.sourceTypeStrs = {"bf16", "f16"};
+  emulate.sourceTypeStrs = {"bf16", "f16", "f8E4M3FN", "f8E5M2"};
   emulate.targetTypeStr = "f32";
   pm.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
   if (options.numerics == Numerics::Strict)
     pm.addPass(createCodaKeepRoundings());
+  pm.addPass(createCodaExpandF8());
   arith::ArithExpandOpsPassOptions expandArith;
   expandArith.includeBf16 = true;
   pm.addPass(arith::createArithExpandOpsPass(expandArith));

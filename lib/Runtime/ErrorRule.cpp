@@ -78,7 +78,8 @@ ErrorVerdict judge(const ErrorQuestion &question) {
       verdict.limit = 2 * verdict.eagerError;
       if (std::max(question.wholeSize, ref.size()) < 1000)
         verdict.limit = std::max(verdict.limit, 1e-3 * verdict.maxRef);
-      verdict.limit += 1e-6;
+      verdict.limit =
+          std::max(verdict.limit, question.rounding * verdict.maxRef) + 1e-6;
       break;
     }
   }

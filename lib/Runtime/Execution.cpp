@@ -28,6 +28,10 @@ uint64_t poisonBits(DType type) {
     return 0x7FDEu;
   case DType::F16:
     return 0x7EDEu;
+  case DType::F8E4M3FN:
+    return 0xFFu; // programs write 0x7F
+  case DType::F8E5M2:
+    return 0xFDu;
   default:
     return 0xA5A5A5A5A5A5A5A5u;
   }

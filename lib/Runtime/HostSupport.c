@@ -98,6 +98,10 @@ static const char *type_name(DLDataType type, char *buffer, size_t size) {
     snprintf(buffer, size, "%s%d x %d lanes", code, type.bits, type.lanes);
   else if (type.code == kDLBool && type.bits == 8)
     return "bool";
+  else if (type.code == kDLFloat8_e4m3fn && type.bits == 8)
+    return "f8E4M3FN";
+  else if (type.code == kDLFloat8_e5m2 && type.bits == 8)
+    return "f8E5M2";
   else if (type.code > kDLBool || type.code == 3 || type.code == 5)
     snprintf(buffer, size, "type code %d of %d bits", type.code, type.bits);
   else

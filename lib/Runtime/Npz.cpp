@@ -35,7 +35,8 @@ constexpr NpyType kNpyTypes[] = {
     {"<f8", DType::F64},  {"<f4", DType::F32}, {"<f2", DType::F16},
     {"<u2", DType::BF16}, {"<i8", DType::I64}, {"<i4", DType::I32},
     {"<i2", DType::I16},  {"|i1", DType::I8},  {"|b1", DType::Bool},
-    {"|u1", DType::Bool},
+    // What the reader takes for a boolean may be the bits of an 8-bit float.
+    {"|u1", DType::F8E4M3FN}, {"|u1", DType::F8E5M2}, {"|u1", DType::Bool},
 };
 
 /// A cursor over the Python dictionary in the header of an .npy file: string
@@ -200,7 +201,8 @@ Result<Tensor> parseNpy(const unsigned char *data, size_t size,
   if (!found)
     return Failure{what + " has element type '" + descr +
                    "', which is not supported; store float64, float32, "
-                   "float16, uint16 (the bits of bf16), int64, int32, int16, "
+                   "float16, uint16 (the bits of bf16), uint8 (those of an "
+                   "8-bit float), int64, int32, int16, "
                    "int8 or bool, little-endian"};
   Result<size_t> count = countElements(shape, found->type);
   if (!count.ok())

@@ -390,9 +390,9 @@ Tensor seededValues(const std::vector<int64_t> &shape, DType type,
     return tensor;
   }
   const float unit = std::sqrt(3.0f);
-  if (shape.size() == 1)
+  if (shape.size() == 1 && !isFloat8(type))
     fillUniform(tensor, seed, index, 0.25f, 1.0f);
-  else if (shape.size() == 2 && shape[1] > 0)
+  else if (shape.size() == 2 && shape[1] > 0 && !isFloat8(type))
     fillUniform(tensor, seed, index,
                 unit / std::sqrt(static_cast<float>(shape[1])), 0.0f);
   else

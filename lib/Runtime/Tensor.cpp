@@ -27,6 +27,8 @@ constexpr TypeFacts kTypes[] = {
     {DType::F32, "f32", {kDLFloat, 32, 1}},
     {DType::F16, "f16", {kDLFloat, 16, 1}},
     {DType::BF16, "bf16", {kDLBfloat, 16, 1}},
+    {DType::F8E4M3FN, "f8E4M3FN", {kDLFloat8_e4m3fn, 8, 1}},
+    {DType::F8E5M2, "f8E5M2", {kDLFloat8_e5m2, 8, 1}},
     {DType::I64, "i64", {kDLInt, 64, 1}},
     {DType::I32, "i32", {kDLInt, 32, 1}},
     {DType::I16, "i16", {kDLInt, 16, 1}},
@@ -51,7 +53,11 @@ size_t sizeOf(DType type) { return factsOf(type).dlpack.bits / 8; }
 
 bool isFloat(DType type) {
   uint8_t code = factsOf(type).dlpack.code;
-  return code == kDLFloat || code == kDLBfloat;
+  return code == kDLFloat || code == kDLBfloat || isFloat8(type);
+}
+
+bool isFloat8(DType type) {
+  return type == DType::F8E4M3FN || type == DType::F8E5M2;
 }
 
 const char *nameOf(DType type) { return factsOf(type).name; }
@@ -61,7 +67,8 @@ Result<DType> parseDType(const std::string &name) {
     if (name == facts.name)
       return facts.type;
   return Failure{"unknown element type '" + name +
-                 "'; use f64, f32, f16, bf16, i64, i32, i16, i8 or i1"};
+                 "'; use f64, f32, f16, bf16, f8E4M3FN, "
+                 "f8E5M2, i64, i32, i16, i8 or i1"};
 }
 
 Result<DType> fromDLPack(DLDataType type) {
@@ -134,6 +141,46 @@ float f16ToFloat(uint16_t bits) {
   return bits & 0x8000 ? -magnitude : magnitude;
 }
 
+uint8_t doubleToF8(double value, DType type) {
+  // The mantissa's bits, the smallest normal exponent (of 1.0 in [0.5, 1), as
+  // frexp has it) and the first code that is no finite number.
+  bool e4m3 = type == DType::F8E4M3FN;
+  int mantissa = e4m3 ? 3 : 2, smallest = e4m3 ? -5 : -13;
+  uint32_t beyond = e4m3 ? 0x7F : 0x7C;
+  if (std::isnan(value))
+    return 0x7F;
+  uint8_t sign = std::signbit(value) ? 0x80 : 0;
+  double magnitude = std::fabs(value);
+  if (magnitude == 0)
+    return sign;
+  uint32_t bits = beyond;
+  if (magnitude < 0x1p17) {
+    // As for f16: nearbyint rounds to nearest even, the rest is exact, and a
+    // carry goes into the exponent by plain addition.
+    int exponent = 0;
+    std::frexp(magnitude, &exponent);
+    exponent = exponent < smallest ? smallest : exponent;
+    double steps =
+        std::nearbyint(std::ldexp(magnitude, mantissa + 1 - exponent));
+    bits = static_cast<uint32_t>(steps) +
+           (static_cast<uint32_t>(exponent - smallest) << mantissa);
+  }
+  if (bits < beyond)
+    return static_cast<uint8_t>(sign | bits);
+  return e4m3 ? 0x7F : sign | 0x7C;
+}
+
+float f8ToFloat(uint8_t bits, DType type) {
+  // An e5m2 is the upper half of an f16; an e4m3 has a bias of 7, not 15, and
+  // one more bit of mantissa.
+  if (type == DType::F8E5M2)
+    return f16ToFloat(static_cast<uint16_t>(bits << 8));
+  if ((bits & 0x7F) == 0x7F)
+    return NAN;
+  uint16_t half = static_cast<uint16_t>((bits & 0x80) << 8 | (bits & 0x7F) << 7);
+  return 256 * f16ToFloat(half);
+}
+
 AlignedBytes::AlignedBytes(size_t size) : length(size) {
   bytes = static_cast<unsigned char *>(
       ::operator new(size + 1, std::align_val_t(64)));
@@ -169,6 +216,9 @@ double Tensor::get(size_t index) const {
     return f16ToFloat(as<uint16_t>()[index]);
   case DType::BF16:
     return bf16ToFloat(as<uint16_t>()[index]);
+  case DType::F8E4M3FN:
+  case DType::F8E5M2:
+    return f8ToFloat(as<uint8_t>()[index], type);
   case DType::I64:
     return static_cast<double>(as<int64_t>()[index]);
   case DType::I32:
@@ -196,6 +246,10 @@ void Tensor::set(size_t index, double value) {
     return;
   case DType::BF16:
     as<uint16_t>()[index] = floatToBF16(static_cast<float>(value));
+    return;
+  case DType::F8E4M3FN:
+  case DType::F8E5M2:
+    as<uint8_t>()[index] = doubleToF8(value, type);
     return;
   case DType::I64:
     as<int64_t>()[index] = static_cast<int64_t>(value);
@@ -258,6 +312,11 @@ Tensor convert(const Tensor &from, DType type) {
   for (size_t i = 0, n = from.size(); i < n; ++i)
     to.set(i, from.get(i));
   return to;
+}
+
+void asBits(Tensor &tensor, DType wanted) {
+  if (isFloat8(wanted) && tensor.type == DType::Bool)
+    tensor.type = wanted;
 }
 
 } // namespace mlir::coda::runtime

@@ -11,19 +11,22 @@ from .errors import ArgumentError
 
 try:
     import ml_dtypes
-
-    _bfloat16 = np.dtype(ml_dtypes.bfloat16)
 except ImportError:
-    _bfloat16 = None
+    ml_dtypes = None
 
 Key = Tuple[int, int, int]  # code, bits and lanes of a DLDataType
 
 _BF16: Key = (4, 16, 1)
+_E4M3: Key = (10, 8, 1)  # DLPack 1.1.
+_E5M2: Key = (12, 8, 1)
+# What numpy has no type for, and the type that holds its bits.
+_BITS = {_BF16: np.dtype(np.uint16), _E4M3: np.dtype(np.uint8), _E5M2: np.dtype(np.uint8)}
 _NAMES = {
     (0, 8, 1): "int8", (0, 16, 1): "int16", (0, 32, 1): "int32", (0, 64, 1): "int64",
     (1, 8, 1): "uint8", (1, 16, 1): "uint16", (1, 32, 1): "uint32", (1, 64, 1): "uint64",
     (2, 16, 1): "float16", (2, 32, 1): "float32", (2, 64, 1): "float64",
     _BF16: "bfloat16", (6, 8, 1): "bool",
+    _E4M3: "float8_e4m3fn", _E5M2: "float8_e5m2",
 }
 _KEYS = {name: key for key, name in _NAMES.items()}
 
@@ -34,9 +37,10 @@ def dtype_name(key: Key) -> str:
 
 
 def numpy_dtype(key: Key) -> np.dtype:
-    """The dtype of a numpy array for it; bf16 without ml_dtypes: its bits."""
-    if key == _BF16:
-        return _bfloat16 if _bfloat16 is not None else np.dtype(np.uint16)
+    """The dtype of a numpy array for it; bf16 and 8-bit floats without ml_dtypes:
+    their bits."""
+    if key in _BITS:
+        return np.dtype(getattr(ml_dtypes, dtype_name(key))) if ml_dtypes else _BITS[key]
     return np.dtype(dtype_name(key))
 
 
@@ -73,8 +77,8 @@ def _from_numpy(array: np.ndarray, want: Key, what: str, writable: bool) -> Tens
         raise ArgumentError("%s is read-only" % what)
     if not array.dtype.isnative:
         raise ArgumentError("%s is not in native byte order" % what)
-    if array.dtype == np.uint16 and want == _BF16:
-        key = _BF16  # Bits.
+    if array.dtype == _BITS.get(want):
+        key = want  # Bits.
     else:
         key = _KEYS.get(array.dtype.name)
         if key is None:
@@ -120,10 +124,22 @@ def _capsule(array: Any, stream: Optional[int], what: str) -> Any:
             what, error)) from error
 
 
+def _torch_bits(array: Any) -> Tuple[Optional[Key], Any]:
+    """The key of a torch tensor of 8-bit floats, and a view of its bits: most
+    versions of torch do not export them; (None, `array`) for anything else."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(array, torch.Tensor):
+        key = _KEYS.get(str(array.dtype).replace("torch.", ""))
+        if key in (_E4M3, _E5M2):
+            return key, array.view(torch.uint8)
+    return None, array
+
+
 def _from_dlpack(
     array: Any, want: Key, what: str, stream: Optional[int], writable: bool
 ) -> Tensor:
-    capsule = _capsule(array, stream, what)
+    key, source = _torch_bits(array)
+    capsule = _capsule(source, stream, what)
     # The capsule stays unconsumed: its destructor frees what it holds.
     if _capsule_is_valid(capsule, b"dltensor_versioned"):
         versioned = _abi.DLManagedTensorVersioned.from_address(
@@ -137,9 +153,9 @@ def _from_dlpack(
     else:
         tensor = _abi.DLTensor.from_address(_capsule_pointer(capsule, b"dltensor"))
     keep = [tensor, capsule, array]
-    if want == _BF16 and tensor.dtype.key() == (1, 16, 1):
+    if key is not None or (want in _BITS and tensor.dtype.key() == _KEYS[_BITS[want].name]):
         tensor = _abi.DLTensor.from_buffer_copy(tensor)
-        tensor.dtype = _abi.DLDataType(*_BF16)  # Bits.
+        tensor.dtype = _abi.DLDataType(*(key or want))  # Bits.
         keep.append(tensor)
     return Tensor(ctypes.pointer(tensor), keep)
 
@@ -149,7 +165,8 @@ def to_tensor(
 ) -> Tensor:
     """`array` as a DLTensor over the same memory.
 
-    want    the dtype that the entry declares; only decides what uint16 means
+    want    the dtype that the entry declares; only decides what uint16 and uint8
+            mean
     what    names the argument in an error
     """
     if isinstance(array, np.ndarray):

@@ -60,8 +60,8 @@ class Entry:
         """Runs the entry and returns its output, or a tuple of several.
 
         arrays  numpy arrays, or objects with __dlpack__ such as torch tensors;
-                bf16 as ml_dtypes.bfloat16 or as uint16 bits. No array is
-                copied.
+                bf16 as ml_dtypes.bfloat16 or as uint16 bits, 8-bit floats
+                likewise (uint8). No array is copied.
         out     arrays to write to instead of new ones
         stream  GPU only: the CUstream to launch on, torch's current one by default;
                 returns without waiting

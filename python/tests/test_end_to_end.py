@@ -34,12 +34,16 @@ func.func @main(%x: tensor<?x48x{dtype}>, %w: tensor<48x32x{dtype}>, %b: tensor<
 ROUND = {
     "f32": "%y = arith.addf %p, %zero : f32",
     "bf16": "%y = arith.truncf %p : f32 to bf16",
+    "f8E4M3FN": "%y = arith.truncf %p : f32 to f8E4M3FN",
+    "f8E5M2": "%y = arith.truncf %p : f32 to f8E5M2",
 }
-NUMPY = {"f32": np.dtype(np.float32), "bf16": np.dtype(ml_dtypes.bfloat16)}
-TOLERANCE = {"f32": 5e-5, "bf16": 8e-3}
+NUMPY = {"f32": np.dtype(np.float32), "bf16": np.dtype(ml_dtypes.bfloat16),
+         "f8E4M3FN": np.dtype(ml_dtypes.float8_e4m3fn),
+         "f8E5M2": np.dtype(ml_dtypes.float8_e5m2)}
+TOLERANCE = {"f32": 5e-5, "bf16": 8e-3, "f8E4M3FN": 2**-4, "f8E5M2": 2**-3}
 
 
-@pytest.fixture(scope="module", params=["f32", "bf16"])
+@pytest.fixture(scope="module", params=list(ROUND))
 def layer(request):
     dtype = request.param
     artifact = coda.compile(LAYER.format(dtype=dtype, round=ROUND[dtype]))
@@ -81,6 +85,24 @@ def test_describes_itself(layer):
     assert artifact.target == "cpu"
     assert [a.shape for a in artifact.main.inputs] == [(-1, 48), (48, 32), (32,)]
     assert [a.dtype for a in artifact.main.outputs] == [dtype.name]
+
+
+@pytest.mark.parametrize("dtype", ["f8E4M3FN", "f8E5M2"])
+def test_eight_bits_as_bits_and_from_torch(dtype):
+    artifact = coda.compile(LAYER.format(dtype=dtype, round=ROUND[dtype]))
+    x, w, b = inputs(5, NUMPY[dtype])
+    want = artifact.main(x, w, b)
+    bits = np.empty((5, 32), np.uint8)
+    artifact.main(x.view(np.uint8), w.view(np.uint8), b, out=[bits])
+    np.testing.assert_array_equal(bits, want.view(np.uint8))
+    with pytest.raises(coda.ArgumentError, match="argument 0.*expected %s" % dtype):
+        artifact.main(x.astype(np.float16), w, b)
+    torch = pytest.importorskip("torch")
+    kind = getattr(torch, NUMPY[dtype].name)
+    got = artifact.main(*(torch.from_numpy(a.view(np.uint8)).view(kind) for a in (x, w)),
+                        torch.from_numpy(b))
+    assert got.dtype == kind
+    np.testing.assert_array_equal(got.view(torch.uint8).numpy(), bits)
 
 
 def test_refuses_wrong_arguments(layer):

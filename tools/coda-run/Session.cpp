@@ -234,6 +234,7 @@ Result<std::vector<Tensor>> Session::inputsFromNpz(const EntryInfo &entry) {
     const std::string &name = hasIndex ? byIndex : info.name;
     used.insert(name);
     Tensor &array = (*arrays)[name];
+    asBits(array, info.type);
     if (Status status = checkInput(entry, i, array); !status.ok())
       return Failure{"array '" + name + "' of '" + opts.inputs +
                      "': " + status.error().message};

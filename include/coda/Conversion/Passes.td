@@ -104,6 +104,32 @@ def CodaExpandMath : Pass<"coda-expand-math"> {
                            "vector::VectorDialect"];
 }
 
+def CodaExpandF8 : Pass<"coda-expand-f8"> {
+  let summary = "Writes conversions of 8-bit floats as arithmetic on their bits";
+  let description = [{
+    `arith.extf` from and `arith.truncf` to f8E4M3FN and f8E5M2, of scalars and
+    vectors, become integer arithmetic with the same values: exact, and rounded
+    to nearest even. What is beyond the largest number becomes NaN in f8E4M3FN,
+    which has no infinity, and an infinity in f8E5M2; a program that wants it
+    clamped clamps it before. Each NaN becomes 0x7F. Arithmetic on 8-bit floats
+    is not expanded: `arith-emulate-unsupported-floats` makes it f32 before.
+
+    ```mlir
+    %y = arith.extf %x : f8E5M2 to f32
+    ```
+    ==>
+    ```mlir
+    %c8 = arith.constant 8 : i16
+    %0 = arith.bitcast %x : f8E5M2 to i8
+    %1 = arith.extui %0 : i8 to i16
+    %2 = arith.shli %1, %c8 : i16
+    %3 = arith.bitcast %2 : i16 to f16
+    %y = arith.extf %3 : f16 to f32
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect"];
+}
+
 def CodaFoldTransposes : Pass<"coda-fold-transposes"> {
   let summary = "Reads transposed factors of contractions where they are";
   let description = [{
@@ -227,7 +253,7 @@ def CodaHostSignature : Pass<"coda-host-signature", "ModuleOp"> {
     the arguments, where there are any. Integer divisions become total.
 
     Precondition: public functions have a body, take and return ranked tensors
-    of f16, bf16, f32, f64, i1, i8, i16, i32 or i64, and call nothing without a
+    of f8E4M3FN, f8E5M2, f16, bf16, f32, f64, i1, i8, i16, i32 or i64, and call nothing without a
     body. Whatever breaks this is an error.
 
     Postcondition: an entry has the attribute `coda.entry` with its name,

@@ -25,8 +25,8 @@ enum class ErrorClass {
   Exact, ///< integers and booleans: equal
   F64,   ///< everything computed in f64
   F32,   ///< everything computed in f32
-  Half,  ///< f16 or bf16 somewhere on the way, with another result (`eager`)
-         ///< that was computed in the same types
+  Half,  ///< f16, bf16 or an 8-bit float somewhere on the way, with another
+         ///< result (`eager`) that was computed in the same types
 };
 
 /// One output, element by element, widened to f64. All vectors that are given
@@ -43,6 +43,9 @@ struct ErrorQuestion {
   size_t wholeSize = 0;
   /// Limit relative to max|ref| that replaces those of all classes.
   std::optional<double> tolerance;
+  /// Only for Half, and relative to max|ref|: what is allowed whatever the error
+  /// of `eager`.
+  double rounding = 0;
 };
 
 struct ErrorVerdict {
@@ -70,7 +73,10 @@ double maxError(const std::vector<double> &out, const std::vector<double> &ref,
 ///   F32    max|out - ref| <= 5e-5 max|ref|
 ///   Half   max|out - ref| <= max(2 max|eager - ref|, s) + 1e-6, where s is
 ///          1e-3 max|ref| for outputs under 1,000 elements and 0 for others
-///          (a small sample of rounding errors has no reliable maximum)
+///          (a small sample of rounding errors has no reliable maximum);
+///          at least `rounding` max|ref|: of an 8-bit output half a unit in the
+///          last place, 2^-4 (f8E4M3FN) or 2^-3 (f8E5M2), of others where an
+///          input has 8 bits 2^-7, as tensor cores keep 14 bits of such sums
 /// A tolerance t replaces the limit: max|out - ref| <= t max|ref|. NaN and
 /// infinities must sit where the reference has them.
 ErrorVerdict judge(const ErrorQuestion &question);

@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Reads and writes the arrays of an .npz: a zip of .npy files, stored or
-// deflated. bf16 has no NumPy type: it travels as its bits in uint16.
+// deflated. bf16 has no NumPy type: it travels as its bits in uint16, and 8-bit
+// floats as theirs in uint8, which reads as Bool until asBits() says of what.
 //
 //===----------------------------------------------------------------------===//
 

@@ -79,7 +79,8 @@ Result<Tensor> materialise(const ArgumentSpec &spec, uint64_t seed,
 /// Values for an argument of which only shape and type are known. Floats are
 /// uniform and O(1) after a layer: variance 1 for rank 3 and more (activations)
 /// and rank 0, 1 +- 0.25 for rank 1 (norm weights), variance 1/K for rank 2
-/// (weights, K the last extent). Integers and booleans are 0 or 1, which is an
+/// (weights, K the last extent); variance 1 for all 8-bit floats, which have their
+/// scales beside them. Integers and booleans are 0 or 1, which is an
 /// index into any dimension.
 Tensor seededValues(const std::vector<int64_t> &shape, DType type,
                     uint64_t seed, uint64_t index);

@@ -24,11 +24,24 @@
 namespace mlir::coda::runtime {
 
 /// Element types. Bool is one byte, 0 or 1.
-enum class DType { F64, F32, F16, BF16, I64, I32, I16, I8, Bool };
+enum class DType {
+  F64,
+  F32,
+  F16,
+  BF16,
+  F8E4M3FN,
+  F8E5M2,
+  I64,
+  I32,
+  I16,
+  I8,
+  Bool
+};
 
 /// Bytes of one element.
 size_t sizeOf(DType type);
 bool isFloat(DType type);
+bool isFloat8(DType type);
 /// Spelling of MLIR: "f32", "bf16", "i1" ...
 const char *nameOf(DType type);
 /// The type that nameOf() spells so; fails on any other text.
@@ -45,6 +58,11 @@ float bf16ToFloat(uint16_t bits);
 /// Double to f16, rounded once.
 uint16_t doubleToF16(double value);
 float f16ToFloat(uint16_t bits);
+/// Double to an 8-bit float, rounded once. What is beyond the largest number
+/// becomes NaN (f8E4M3FN, which has no infinity) or an infinity (f8E5M2). NaN is
+/// 0x7F, as in compiled programs.
+uint8_t doubleToF8(double value, DType type);
+float f8ToFloat(uint8_t bits, DType type);
 
 /// Bytes at an address that is a multiple of 64, as the ABI wants them.
 class AlignedBytes {
@@ -109,6 +127,10 @@ Result<size_t> countElements(const std::vector<int64_t> &shape, DType type);
 /// The same values in another element type. Integers to integers keep all
 /// their bits where they fit.
 Tensor convert(const Tensor &from, DType type);
+
+/// uint8 (which is read as Bool) holds the bits of an 8-bit float where one is
+/// wanted; any other tensor stays as it is.
+void asBits(Tensor &tensor, DType wanted);
 
 } // namespace mlir::coda::runtime
 

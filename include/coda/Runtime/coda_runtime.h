@@ -36,7 +36,8 @@
 extern "C" {
 #endif
 
-/* DLPack 1.0's tensor, laid out as in dlpack.h, which has the full text. */
+/* DLPack's tensor, laid out as in dlpack.h, which has the full text. The codes
+   of 8-bit floats are those of DLPack 1.1. */
 #ifndef DLPACK_DLPACK_H_
 #define DLPACK_DLPACK_H_
 typedef enum { kDLCPU = 1, kDLCUDA = 2, kDLCUDAHost = 3 } DLDeviceType;
@@ -49,7 +50,9 @@ typedef enum {
   kDLUInt = 1,
   kDLFloat = 2,
   kDLBfloat = 4,
-  kDLBool = 6
+  kDLBool = 6,
+  kDLFloat8_e4m3fn = 10,
+  kDLFloat8_e5m2 = 12
 } DLDataTypeCode;
 typedef struct {
   uint8_t code;   /* DLDataTypeCode */

@@ -30,9 +30,11 @@ namespace {
 std::pair<int64_t, int64_t> dlpackType(Type type) {
   if (type.isSignlessInteger(1))
     return {kDLBool, 8};
-  int64_t code = type.isBF16()               ? kDLBfloat
-                 : isa<FloatType>(type)      ? kDLFloat
-                                             : kDLInt;
+  int64_t code = type.isBF16()                 ? kDLBfloat
+                 : isa<Float8E4M3FNType>(type) ? kDLFloat8_e4m3fn
+                 : isa<Float8E5M2Type>(type)   ? kDLFloat8_e5m2
+                 : isa<FloatType>(type)        ? kDLFloat
+                                               : kDLInt;
   return {code, type.getIntOrFloatBitWidth()};
 }
 

@@ -41,7 +41,8 @@ namespace {
 
 /// Whether DLPack and the host ABI have a code for `type`.
 bool isHostElementType(Type type) {
-  return isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type) ||
+  return isa<Float8E4M3FNType, Float8E5M2Type, Float16Type, BFloat16Type,
+             Float32Type, Float64Type>(type) ||
          type.isSignlessInteger(1) || type.isSignlessInteger(8) ||
          type.isSignlessInteger(16) || type.isSignlessInteger(32) ||
          type.isSignlessInteger(64);
@@ -65,8 +66,8 @@ LogicalResult checkEntry(func::FuncOp func) {
         return func.emitError(what)
                << " " << index << " of '" << func.getName() << "' has type "
                << type
-               << "; an entry takes ranked tensors of f16, bf16, f32, f64, "
-                  "i1, i8, i16, i32 or i64";
+               << "; an entry takes ranked tensors of f8E4M3FN, f8E5M2, f16, "
+                  "bf16, f32, f64, i1, i8, i16, i32 or i64";
       if (tensor.getRank() > kMaxHostRank)
         return func.emitError(what)
                << " " << index << " of '" << func.getName() << "' has rank "

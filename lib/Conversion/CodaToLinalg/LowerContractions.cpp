@@ -110,7 +110,8 @@ std::optional<Contraction> match(linalg::GenericOp op, bool strict) {
       return std::nullopt;
   for (Value value : {c.lhs, c.rhs, c.acc}) {
     auto type = dyn_cast<MemRefType>(value.getType());
-    if (!type || !isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(
+    if (!type || !isa<Float8E4M3FNType, Float8E5M2Type, Float16Type,
+                      BFloat16Type, Float32Type, Float64Type>(
                      type.getElementType()))
       return std::nullopt;
   }

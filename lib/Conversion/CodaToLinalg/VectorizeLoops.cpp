@@ -37,8 +37,8 @@ constexpr int64_t kLanes = 8;
 
 /// Whether vectors of `type` lie in memory as its elements do.
 bool isVectorMemoryType(Type type) {
-  return isa<Float16Type, BFloat16Type, Float32Type, Float64Type, IndexType>(
-             type) ||
+  return isa<Float8E4M3FNType, Float8E5M2Type, Float16Type, BFloat16Type,
+             Float32Type, Float64Type, IndexType>(type) ||
          (isa<IntegerType>(type) && type.getIntOrFloatBitWidth() % 8 == 0);
 }
 

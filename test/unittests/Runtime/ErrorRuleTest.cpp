@@ -72,6 +72,18 @@ TEST(ErrorRule, SmallOutputsHaveAFloor) {
       ask({8.0079}, ref, ErrorClass::Half, &eager, std::nullopt, 999).good);
 }
 
+TEST(ErrorRule, OneRoundingToEightBitsIsAllowed) {
+  Values ref(2000, 1.0625), eager(2000, 1.0625), out(2000, 1.0625);
+  // 1.0625 is half way between two f8E4M3FN.
+  out[3] = 1.125;
+  ErrorQuestion question{out, ref, &eager, ErrorClass::Half, 0, std::nullopt};
+  EXPECT_FALSE(judge(question).good);
+  question.rounding = 0x1p-4;
+  EXPECT_TRUE(judge(question).good);
+  out[3] = 1.25;
+  EXPECT_FALSE(judge(question).good);
+}
+
 TEST(ErrorRule, ToleranceReplacesEveryLimit) {
   Values eager = {1.0};
   EXPECT_TRUE(ask({1.09}, {1}, ErrorClass::Half, &eager, 0.1).good);

@@ -55,9 +55,46 @@ TEST(Tensor, BF16RoundsToNearestEven) {
   EXPECT_TRUE(std::isnan(bf16ToFloat(floatToBF16(nan))));
 }
 
+TEST(Tensor, EveryFloat8RoundTrips) {
+  for (DType type : {DType::F8E4M3FN, DType::F8E5M2})
+    for (int bits = 0; bits < 256; ++bits) {
+      float value = f8ToFloat(static_cast<uint8_t>(bits), type);
+      EXPECT_EQ(doubleToF8(value, type), std::isnan(value) ? 0x7F : bits);
+    }
+  EXPECT_EQ(f8ToFloat(0x7E, DType::F8E4M3FN), 448.0f);
+  EXPECT_EQ(f8ToFloat(0x81, DType::F8E4M3FN), -0x1p-9f);
+  EXPECT_EQ(f8ToFloat(0x7B, DType::F8E5M2), 57344.0f);
+  EXPECT_EQ(f8ToFloat(0xFC, DType::F8E5M2), -kInfinity);
+}
+
+TEST(Tensor, Float8RoundsToNearestEven) {
+  // Half way: to 448, which is even, and from there on to no number.
+  EXPECT_EQ(doubleToF8(464.0, DType::F8E4M3FN), 0x7E);
+  EXPECT_EQ(doubleToF8(-464.001, DType::F8E4M3FN), 0x7F);
+  EXPECT_EQ(doubleToF8(kInfinity, DType::F8E4M3FN), 0x7F);
+  EXPECT_EQ(doubleToF8(1.0625, DType::F8E4M3FN), 0x38);
+  EXPECT_EQ(doubleToF8(1.1875, DType::F8E4M3FN), 0x3A);
+  EXPECT_EQ(doubleToF8(0x1p-10, DType::F8E4M3FN), 0x00);
+  EXPECT_EQ(doubleToF8(-0x1.8p-9, DType::F8E4M3FN), 0x82);
+  EXPECT_EQ(doubleToF8(61439.0, DType::F8E5M2), 0x7B);
+  EXPECT_EQ(doubleToF8(-61440.0, DType::F8E5M2), 0xFC);
+  EXPECT_EQ(doubleToF8(-0.0, DType::F8E5M2), 0x80);
+}
+
+TEST(Tensor, BytesAreBitsWhereFloat8IsWanted) {
+  Tensor bytes(DType::Bool, {2});
+  bytes.as<uint8_t>()[0] = 0x38;
+  asBits(bytes, DType::I8);
+  EXPECT_EQ(bytes.type, DType::Bool);
+  asBits(bytes, DType::F8E4M3FN);
+  EXPECT_EQ(bytes.type, DType::F8E4M3FN);
+  EXPECT_EQ(bytes.get(0), 1.0);
+}
+
 TEST(Tensor, DLPackTypesRoundTrip) {
   for (DType type :
-       {DType::F64, DType::F32, DType::F16, DType::BF16, DType::I64, DType::I32,
+       {DType::F64, DType::F32, DType::F16, DType::BF16, DType::F8E4M3FN,
+        DType::F8E5M2, DType::I64, DType::I32,
         DType::I16, DType::I8, DType::Bool}) {
     Result<DType> back = fromDLPack(toDLPack(type));
     ASSERT_TRUE(back.ok());

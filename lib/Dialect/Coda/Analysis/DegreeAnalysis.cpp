@@ -7,6 +7,8 @@
 
 #include "coda/Dialect/Coda/Analysis/DegreeAnalysis.h"
 
+#include "coda/Dialect/Coda/IR/TileOpRegion.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/DenseMap.h"
@@ -59,8 +61,12 @@ private:
         })
         .Case<arith::NegFOp, math::AbsFOp>([&](auto) { return degrees[0]; })
         .Case<arith::ExtFOp>([&](auto) { return degrees[0]; })
-        .Case<arith::TruncFOp>(
-            [&](auto) { return throughCasts ? degrees[0] : Degree(); })
+        .Case<arith::TruncFOp>([&](auto trunc) {
+          // The range of eight bits has no room for another factor.
+          return throughCasts && !coda::isQuantizedFloat(trunc.getType())
+                     ? degrees[0]
+                     : Degree();
+        })
         .Case<arith::SelectOp>([&](auto) -> Degree {
           // The predicate must not change with the factor.
           return *degrees[0] == 0 && degrees[1] == degrees[2] ? degrees[1]

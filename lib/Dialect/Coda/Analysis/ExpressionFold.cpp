@@ -12,6 +12,8 @@
 
 #include "coda/Dialect/Coda/Analysis/ExpressionGraph.h"
 
+#include "coda/Dialect/Coda/IR/TileOpRegion.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -79,11 +81,14 @@ const Expr *ExpressionGraph::intern(Expr expr) {
   }
   if (stored.kind != ExprKind::Op)
     return &stored;
-  if (isCast(stored.name)) {
+  bool quantizes =
+      stored.name == "arith.truncf" && isQuantizedFloat(stored.type);
+  if (isCast(stored.name) && !quantizes) {
     stored.relaxed = stored.operands.front()->relaxed;
     return &stored;
   }
-  bool typed = isa_and_nonnull<FloatType, ComplexType>(stored.type);
+  bool typed =
+      isa_and_nonnull<FloatType, ComplexType>(stored.type) && !quantizes;
   SmallVector<const Expr *> operands;
   for (const Expr *operand : stored.operands)
     operands.push_back(operand->relaxed);

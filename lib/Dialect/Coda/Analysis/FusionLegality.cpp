@@ -7,6 +7,8 @@
 
 #include "coda/Dialect/Coda/Analysis/FusionLegality.h"
 
+#include "coda/Dialect/Coda/IR/TileOpRegion.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -90,11 +92,21 @@ LogicalResult coda::canDeferScale(RmsNormOp norm,
     return refuse(refusal, FusionReason::StrictRounding, norm,
                   "moving the scale changes what is rounded");
   Type type = getElementTypeOrSelf(norm.getType());
+  if (isQuantizedFloat(type))
+    return refuse(refusal, FusionReason::F16Range, norm,
+                  "the unnormalised value may exceed the range of eight bits");
   if (type.isF16() && !options.allowF16Range)
     return refuse(refusal, FusionReason::F16Range, norm,
                   "the unnormalised value may exceed the range of f16; "
                   "allow-f16-range permits it");
   return success();
+}
+
+/// Whether `op` changes the type of a float and at most rounds it.
+static bool isCast(Operation *op) {
+  return isa<arith::ExtFOp>(op) ||
+         (isa<arith::TruncFOp>(op) &&
+          !isQuantizedFloat(op->getResult(0).getType()));
 }
 
 LogicalResult coda::checkRowStatistics(linalg::LinalgOp op, Refusal &refusal) {
@@ -138,7 +150,7 @@ LogicalResult coda::checkRowStatistics(linalg::LinalgOp op, Refusal &refusal) {
       return refuse(refusal, FusionReason::LnCancellation, op,
                     "a row statistic is added or subtracted, as in a layer "
                     "norm: deferred behind a contraction it would cancel");
-    bool linear = isa<arith::ExtFOp, arith::TruncFOp, arith::NegFOp>(inner);
+    bool linear = isCast(&inner) || isa<arith::NegFOp>(inner);
     if (isa<arith::MulFOp, arith::DivFOp>(inner))
       linear = !(scaled.contains(inner.getOperand(0)) &&
                  scaled.contains(inner.getOperand(1))) &&
@@ -358,7 +370,7 @@ static SmallVector<Operation *> getSumsOf(Value value) {
   SmallVector<Operation *> chain;
   while (value.hasOneUse()) {
     Operation *user = *value.user_begin();
-    if (!isa<arith::AddFOp, arith::ExtFOp, arith::TruncFOp>(user))
+    if (!isCast(user) && !isa<arith::AddFOp>(user))
       break;
     chain.push_back(user);
     value = user->getResult(0);
@@ -383,7 +395,7 @@ static bool isPlainGemm(TileOpInterface op) {
     return false;
   Value value = op.getYieldedValues(0).front();
   while (Operation *cast = value.getDefiningOp()) {
-    if (!isa<arith::ExtFOp, arith::TruncFOp>(cast))
+    if (!isCast(cast))
       return false;
     value = cast->getOperand(0);
   }

@@ -642,14 +642,18 @@ LogicalResult TileOpVerifier::verifyProducts() {
       Type lhsType = getElementTypeOrSelf(op.getLhs()[product]);
       Type rhsType = getElementTypeOrSelf(op.getRhs()[product]);
       Type accType = getAccumulatorType(lhsType);
-      if (lhsType != rhsType || !accType ||
+      auto isFloat8 = [](Type type) {
+        return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8;
+      };
+      bool alike = lhsType == rhsType || (isFloat8(lhsType) && isFloat8(rhsType));
+      if (!alike || !accType ||
           accType != getAccumulatorType(
                          getElementTypeOrSelf(op.getLhs()[first])))
         return op->emitOpError("c4: product #")
                << product << ": factors of types " << lhsType << " and "
                << rhsType
-               << ": expected one type, f16, bf16, f32, f64, an 8-bit float or "
-                  "i8, with one accumulator type";
+               << ": expected one type, f16, bf16, f32, f64 or i8, or two 8-bit "
+                  "floats, with one accumulator type";
       for (unsigned d = 0; d < numDims; ++d)
         if (kind(d) == DimKind::u &&
             b.test(d) != used[numProducts + first].test(d))

@@ -70,3 +70,7 @@ Value coda::convertFloat(OpBuilder &b, Location loc, Value value, Type type) {
   Value wide = arith::ExtFOp::create(b, loc, b.getF32Type(), value);
   return arith::TruncFOp::create(b, loc, type, wide);
 }
+
+bool coda::isQuantizedFloat(Type type) {
+  return isa_and_nonnull<FloatType>(type) && type.getIntOrFloatBitWidth() <= 8;
+}

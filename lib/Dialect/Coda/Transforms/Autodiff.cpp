@@ -390,6 +390,14 @@ LogicalResult FunctionAdjoint::visitStructural(Operation *op) {
 }
 
 LogicalResult FunctionAdjoint::visit(Operation *op) {
+  for (Value result : op->getResults())
+    if (isQuantizedFloat(getElementTypeOrSelf(result)) && isActive(result) &&
+        (cotangents.contains(result) || products.contains(result)))
+      return op->emitError()
+             << "a value of type " << result.getType()
+             << " is on the way from an argument to a result and has no "
+                "adjoint: cotangents have no range in eight bits; split the "
+                "function there, or keep its gradient from passing here";
   if (auto tile = dyn_cast<TileOpInterface>(op))
     return visitTileOp(tile);
   bool reached = llvm::any_of(op->getResults(), [&](Value result) {

@@ -113,7 +113,8 @@ static bool isStoreOf(Value yielded, Value value, bool strict) {
   if (yielded == value)
     return true;
   auto rounding = yielded.getDefiningOp<arith::TruncFOp>();
-  return !strict && rounding && rounding.getIn() == value;
+  return !strict && rounding && rounding.getIn() == value &&
+         !isQuantizedFloat(rounding.getType());
 }
 
 /// The output of `op` that stores `value` of its region; -1 if none does.

@@ -61,6 +61,59 @@ static bool comesFromTileOp(Value value) {
 // Contractions
 //===----------------------------------------------------------------------===//
 
+/// The op that multiplies the elements of an 8-bit float by scales of blocks of
+/// the contracted dims, where `factor` of `op` is such a product; null if it is
+/// none. What the scales differ along is followed through reshapes.
+static Operation *findBlockScales(linalg::LinalgOp op, OpOperand *factor) {
+  FailureOr<linalg::ContractionDimensions> dims =
+      linalg::inferContractionDims(op);
+  AffineMap map = op.getMatchingIndexingMap(factor);
+  if (failed(dims))
+    return nullptr;
+  SmallVector<unsigned> contracted;
+  for (auto [i, expr] : llvm::enumerate(map.getResults()))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr);
+        dim && llvm::is_contained(dims->k, dim.getPosition()))
+      contracted.push_back(i);
+  Value value = factor->get();
+  while (Operation *view = value.getDefiningOp()) {
+    SmallVector<unsigned> before;
+    if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(view)) {
+      for (unsigned i : contracted)
+        llvm::append_range(before, collapse.getReassociationIndices()[i]);
+    } else if (auto expand = dyn_cast<tensor::ExpandShapeOp>(view)) {
+      for (auto [i, group] : llvm::enumerate(expand.getReassociationIndices()))
+        if (llvm::any_of(group, [&](int64_t d) {
+              return llvm::is_contained(contracted, unsigned(d));
+            }))
+          before.push_back(i);
+    } else {
+      break;
+    }
+    contracted = before;
+    value = view->getOperand(0);
+  }
+  auto generic = value.getDefiningOp<linalg::GenericOp>();
+  if (!generic || generic.getNumReductionLoops() != 0)
+    return nullptr;
+  AffineMap stored =
+      generic.getIndexingMapMatchingResult(cast<OpResult>(value));
+  bool isQuantized = false, isBlocked = false;
+  for (OpOperand *input : generic.getDpsInputOperands()) {
+    bool narrow = isQuantizedFloat(getElementTypeOrSelf(input->get()));
+    isQuantized |= narrow;
+    // One for a block has the dim that numbers the blocks, not the one within.
+    auto varies = [&](unsigned i) {
+      auto dim = dyn_cast<AffineDimExpr>(stored.getResult(i));
+      return dim && generic.getMatchingIndexingMap(input).isFunctionOfDim(
+                        dim.getPosition());
+    };
+    isBlocked |= !narrow && llvm::any_of(contracted, varies) &&
+                 !llvm::all_of(contracted, varies);
+  }
+  return isQuantized && isBlocked ? generic.getOperation() : nullptr;
+}
+
 /// contraction -> gemm whose region yields the accumulator, rounded to the
 /// result type; an init that is not zero is loaded and added.
 static FailureOr<TileOpInterface> formGemm(RewriterBase &rewriter,
@@ -71,6 +124,14 @@ static FailureOr<TileOpInterface> formGemm(RewriterBase &rewriter,
   if (failed(dims))
     return refuse(refusal, FusionReason::NonProjectedMap,
                   "the contraction's dims are not those of a gemm");
+  Value lhs = op.getDpsInputs()[0], rhs = op.getDpsInputs()[1];
+  Type factorType = getElementTypeOrSelf(lhs);
+  bool areQuantized = isQuantizedFloat(factorType) &&
+                      isQuantizedFloat(getElementTypeOrSelf(rhs));
+  if (!dims->batch.empty() && areQuantized)
+    return refuse(refusal, FusionReason::ContractsScaledDim,
+                  "a batched product of 8-bit factors: block scales, which "
+                  "differ along the contracted dim, are not supported");
   if (!dims->batch.empty())
     return refuse(refusal, FusionReason::NoCommonSpace,
                   "a batched product of two activations is no gemm with a "
@@ -78,12 +139,11 @@ static FailureOr<TileOpInterface> formGemm(RewriterBase &rewriter,
   if ((dims->m.empty() && dims->n.empty()) || dims->k.empty())
     return refuse(refusal, FusionReason::NoCommonSpace,
                   "a gemm has rows or columns, and a contracted dim");
-  Value lhs = op.getDpsInputs()[0], rhs = op.getDpsInputs()[1];
   Value init = op.getDpsInits()[0];
-  Type factorType = getElementTypeOrSelf(lhs);
   Type accType = getAccumulatorType(factorType);
   Type resultType = getElementTypeOrSelf(init);
-  if (!accType || factorType != getElementTypeOrSelf(rhs) ||
+  if (!accType ||
+      (factorType != getElementTypeOrSelf(rhs) && !areQuantized) ||
       isa<FloatType>(accType) != isa<FloatType>(resultType) ||
       (isa<IntegerType>(accType) && resultType != accType) ||
       (accType.isF32() && resultType.isF64()))
@@ -264,6 +324,10 @@ static LogicalResult checkBody(linalg::LinalgOp op, Refusal &refusal) {
       return refuse(refusal, FusionReason::SideEffectBetween,
                     "the body has '" + inner.getName().getStringRef() +
                         "', which may not run or may run twice");
+    if (isa<arith::ScalingExtFOp, arith::ScalingTruncFOp>(inner))
+      return refuse(refusal, FusionReason::UnsupportedType,
+                    "the body has '" + inner.getName().getStringRef() +
+                        "': block scales are not supported");
     if ((dialect != "arith" && dialect != "math") || inner.getNumRegions())
       return refuse(refusal, FusionReason::UnsupportedType,
                     "the body has '" + inner.getName().getStringRef() +
@@ -502,6 +566,12 @@ void FormTileOpsPass::visit(RewriterBase &rewriter, Operation *op) {
     return;
   Refusal refusal;
   if (isMatrixProduct(linalgOp)) {
+    for (OpOperand *factor : linalgOp.getDpsInputOperands())
+      if (Operation *scaling = findBlockScales(linalgOp, factor))
+        emitRefusal(op, "coda-form-tile-ops", "no gemm of 8-bit factors",
+                    {FusionReason::ContractsScaledDim, scaling,
+                     "block scales, which differ along the contracted dim, are "
+                     "multiplied in before"});
     FailureOr<TileOpInterface> gemm = formGemm(rewriter, linalgOp, refusal);
     if (succeeded(gemm))
       return replace(rewriter, op, *gemm);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "coda/Dialect/Coda/Analysis/FusionLegality.h"
+#include "coda/Dialect/Coda/IR/TileOpRegion.h"
 #include "coda/Dialect/Coda/Transforms/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -75,13 +76,20 @@ struct RoundConstant : OpRewritePattern<arith::TruncFOp> {
 // Contractions
 //===----------------------------------------------------------------------===//
 
-/// A matmul of widened factors takes them narrow: products of 16-bit floats
-/// are exact in f32, so nothing changes.
+/// A matmul of widened factors takes them narrow: products of 16-bit floats, or
+/// of two 8-bit ones, are exact in f32, so nothing changes.
 ///   matmul(extf A, extf B) : f32  ->  matmul(A, B) : f32
 struct TakeNarrowFactors : OpRewritePattern<linalg::MatmulOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  static Value getNarrow(Value value) {
+  /// What `value` was widened from, with the reshapes `views` in between.
+  static Value getNarrow(Value value, SmallVectorImpl<Operation *> &views) {
+    while (Operation *view = value.getDefiningOp()) {
+      if (!isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(view))
+        break;
+      views.push_back(view);
+      value = view->getOperand(0);
+    }
     auto generic = value.getDefiningOp<linalg::GenericOp>();
     if (!generic || generic.getNumDpsInputs() != 1 ||
         generic.getNumReductionLoops() != 0 ||
@@ -90,21 +98,33 @@ struct TakeNarrowFactors : OpRewritePattern<linalg::MatmulOp> {
         !llvm::hasSingleElement(generic.getBody()->without_terminator()))
       return {};
     auto ext = dyn_cast<arith::ExtFOp>(generic.getBody()->front());
-    if (!ext || !ext.getType().isF32())
+    if (!ext)
       return {};
     return generic.getInputs()[0];
   }
 
   LogicalResult matchAndRewrite(linalg::MatmulOp op,
                                 PatternRewriter &rewriter) const override {
-    Value lhs = getNarrow(op.getInputs()[0]);
-    Value rhs = getNarrow(op.getInputs()[1]);
-    if (!lhs || !rhs ||
-        getElementTypeOrSelf(lhs) != getElementTypeOrSelf(rhs))
+    SmallVector<Operation *> views[2];
+    Value lhs = getNarrow(op.getInputs()[0], views[0]);
+    Value rhs = getNarrow(op.getInputs()[1], views[1]);
+    if (!lhs || !rhs || !getElementTypeOrSelf(op.getResult(0)).isF32())
       return failure();
+    Type left = getElementTypeOrSelf(lhs), right = getElementTypeOrSelf(rhs);
+    if (left != right && !(isQuantizedFloat(left) && isQuantizedFloat(right)))
+      return failure();
+    SmallVector<Value> factors{lhs, rhs};
+    for (auto [factor, chain] : llvm::zip_equal(factors, views))
+      for (Operation *view : llvm::reverse(chain)) {
+        Type type = cast<RankedTensorType>(view->getResult(0).getType())
+                        .clone(getElementTypeOrSelf(factor));
+        Operation *copy = rewriter.clone(*view);
+        copy->setOperand(0, factor);
+        copy->getResult(0).setType(type);
+        factor = copy->getResult(0);
+      }
     auto narrow = linalg::MatmulOp::create(rewriter, op.getLoc(),
-                                           op->getResultTypes(),
-                                           ValueRange{lhs, rhs},
+                                           op->getResultTypes(), factors,
                                            op.getOutputs());
     narrow.setIndexingMapsAttr(op.getIndexingMapsAttr());
     rewriter.replaceOp(op, narrow.getResults());
@@ -362,7 +382,7 @@ public:
       linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     });
     apply([](RewritePatternSet &patterns) {
-      patterns.add<FoldTransposedFactor,
+      patterns.add<FoldTransposedFactor, TakeNarrowFactors,
                    FoldTransposedMatrix<linalg::VecmatOp, linalg::MatvecOp, 1>,
                    FoldTransposedMatrix<linalg::MatvecOp, linalg::VecmatOp, 0>,
                    FoldTransposedResult<linalg::TransposeOp>,

@@ -110,6 +110,13 @@ public:
     // Readers of partial sums are rebuilt, so ops are looked up anew; those
     // whose dims turn out not to be splittable stay as they are.
     llvm::SmallPtrSet<Operation *, 8> refused;
+    SmallVector<TileOpInterface> ops;
+    getOperation()->walk([&](TileOpInterface op) {
+      if (!isa<BundleOp>(op->getParentOp()))
+        ops.push_back(op);
+    });
+    for (TileOpInterface op : ops)
+      reduceRowsFirst(rewriter, op);
     while (true) {
       TileOpInterface next;
       getOperation()->walk([&](TileOpInterface op) {
@@ -128,6 +135,15 @@ public:
   }
 
 private:
+  /// Makes reductions over rows and columns ones over columns, which a map then
+  /// reduces over rows; replaces `op` if it has any.
+  void reduceRowsFirst(RewriterBase &rewriter, TileOpInterface op);
+  /// Whether output `o` of `op` is a reduction that this pass may change.
+  bool isCandidate(TileOpInterface op, unsigned o) {
+    return op.getCombiner(o) && op.getFresh()[o] &&
+           (!sumsOnly || isa<AddAttr>(op.getCombiner(o))) &&
+           op->getNumResults() != 0;
+  }
   /// How the dims that a sum drops are cut into granules.
   struct Cut {
     /// Dims that number the granules, outer first, before any is split.
@@ -152,11 +168,96 @@ private:
 };
 } // namespace
 
+/// A map that reduces the first `numReduced` dims of `value`; none: that stores it.
+static Value createReduction(RewriterBase &rewriter, Location loc, Value value,
+                             unsigned numReduced,
+                             CombinerAttrInterface combiner) {
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, value);
+  unsigned rank = sizes.size();
+  AffineMap load = rewriter.getMultiDimIdentityMap(rank);
+  TileOpSpec spec;
+  spec.dims[static_cast<unsigned>(DimKind::m)] = rank;
+  spec.inputs = {value};
+  spec.loadCombiners = {rewriter.getUnitAttr()};
+  spec.outputs = {tensor::EmptyOp::create(
+      rewriter, loc, ArrayRef(sizes).drop_front(numReduced),
+      getElementTypeOrSelf(value))};
+  spec.combiners = {numReduced ? Attribute(combiner) : rewriter.getUnitAttr()};
+  spec.fresh = {numReduced != 0};
+  spec.maps = {load, AffineMap::get(rank, 0,
+                                    load.getResults().drop_front(numReduced),
+                                    rewriter.getContext())};
+  TileOpInterface map = createTileOp(rewriter, loc, spec);
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToEnd(&map.getBody().front());
+  YieldOp::create(rewriter, loc, ValueRange{map.getBody().getArgument(0)});
+  return map->getResult(0);
+}
+
+void PartitionReductionsPass::reduceRowsFirst(RewriterBase &rewriter,
+                                              TileOpInterface op) {
+  TileOpSpec spec(op);
+  unsigned firstOutputMap = spec.maps.size() - spec.outputs.size();
+  SmallVector<unsigned> numReduced(spec.outputs.size(), 0);
+  rewriter.setInsertionPoint(op);
+  for (unsigned o = 0; o < spec.outputs.size(); ++o) {
+    AffineMap &map = spec.maps[firstOutputMap + o];
+    SmallVector<unsigned> rows;
+    bool dropsColumns = false, dropsBatch = false;
+    for (unsigned d = 0; d < op.getNumDomainDims(); ++d) {
+      if (map.isFunctionOfDim(d))
+        continue;
+      DimKind kind = op.getDimKind(d);
+      if (kind == DimKind::m)
+        rows.push_back(d);
+      dropsColumns |= kind == DimKind::n;
+      dropsBatch |= kind == DimKind::b;
+    }
+    if (!isCandidate(op, o) || rows.empty() || !dropsColumns || dropsBatch)
+      continue;
+    numReduced[o] = rows.size();
+    SmallVector<AffineExpr> exprs;
+    SmallVector<OpFoldResult> sizes;
+    for (unsigned d : rows) {
+      exprs.push_back(rewriter.getAffineDimExpr(d));
+      unsigned operand = 0;
+      while (!op.getMap(operand).isFunctionOfDim(d))
+        ++operand;
+      sizes.push_back(tensor::getMixedSize(
+          rewriter, op->getLoc(), op->getOperand(operand),
+          *op.getMap(operand).getResultPosition(exprs.back())));
+    }
+    llvm::append_range(exprs, map.getResults());
+    llvm::append_range(sizes, tensor::getMixedSizes(rewriter, op->getLoc(),
+                                                    spec.outputs[o]));
+    map = AffineMap::get(map.getNumDims(), 0, exprs, map.getContext());
+    spec.outputs[o] =
+        tensor::EmptyOp::create(rewriter, op->getLoc(), sizes,
+                                getElementTypeOrSelf(spec.outputs[o]));
+  }
+  if (llvm::all_of(numReduced, [](unsigned n) { return n == 0; }))
+    return;
+  TileOpInterface result = recreate(rewriter, op, spec);
+  rewriter.setInsertionPointAfter(result);
+  SmallVector<Value> values(result->getResults());
+  for (auto [o, count] : llvm::enumerate(numReduced)) {
+    if (!count)
+      continue;
+    // Rows of an unknown number are reduced as they are; the partials of each
+    // row are combined before, row by row.
+    auto type = cast<RankedTensorType>(values[o].getType());
+    if (llvm::any_of(type.getShape().take_front(count), ShapedType::isDynamic))
+      values[o] = createReduction(rewriter, op->getLoc(), values[o], 0,
+                                  result.getCombiner(o));
+    values[o] = createReduction(rewriter, op->getLoc(), values[o], count,
+                                result.getCombiner(o));
+  }
+  rewriter.replaceOp(op, values);
+}
+
 std::optional<PartitionReductionsPass::Cut>
 PartitionReductionsPass::getCut(TileOpInterface op, unsigned o) {
-  if (!op.getCombiner(o) || !op.getFresh()[o] ||
-      (sumsOnly && !isa<AddAttr>(op.getCombiner(o))) ||
-      op->getNumResults() == 0)
+  if (!isCandidate(op, o))
     return std::nullopt;
   AffineMap map = op.getOutputMap(o);
   SmallVector<int64_t> extents = op.getStaticExtents();

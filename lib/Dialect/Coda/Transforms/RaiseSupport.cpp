@@ -7,6 +7,8 @@
 
 #include "Raise.h"
 
+#include "coda/Dialect/Coda/IR/TileOpRegion.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -20,8 +22,13 @@ using namespace mlir::coda;
 // Expressions
 //===----------------------------------------------------------------------===//
 
+/// Whether `expr` rounds and does not quantise.
+static bool isRounding(const Expr *expr) {
+  return expr->isOp("arith.truncf") && !isQuantizedFloat(expr->type);
+}
+
 const Expr *coda::stripCasts(const Expr *expr) {
-  while (expr->isOp("arith.extf") || expr->isOp("arith.truncf"))
+  while (expr->isOp("arith.extf") || isRounding(expr))
     expr = expr->operands.front();
   return expr;
 }
@@ -160,9 +167,9 @@ SmallVector<TensorElement> RaiseContext::getSources(const Expr *expr,
                             identity, candidates.size()});
     }
     // Where a value was widened or rounded, the operand serves as well.
-    if (!expr->isOp("arith.extf") && (strict || !expr->isOp("arith.truncf")))
+    if (!expr->isOp("arith.extf") && (strict || !isRounding(expr)))
       break;
-    roundings += expr->isOp("arith.truncf");
+    roundings += isRounding(expr);
     expr = expr->operands.front();
   }
   // A rounding less is closer to what was meant; a widened copy is not.

@@ -758,7 +758,8 @@ void coda::dropRoundings(RewriterBase &rewriter, TileOpInterface op) {
     if (!ext)
       continue;
     auto trunc = ext.getIn().getDefiningOp<arith::TruncFOp>();
-    if (trunc && trunc.getIn().getType() == ext.getType())
+    if (trunc && trunc.getIn().getType() == ext.getType() &&
+        !isQuantizedFloat(trunc.getType()))
       rewriter.replaceOp(ext, trunc.getIn());
   }
   // Casts that nothing reads any more, last first.

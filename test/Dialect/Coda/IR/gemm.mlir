@@ -241,6 +241,37 @@ func.func @eight_bits(%a: tensor<4x8xi8>, %b: tensor<6x8xi8>, %c: tensor<4x8xf8E
   return %0 : tensor<4x6xf32>
 }
 
+// Two kinds of 8-bit floats may meet, and what is stored may be one.
+// CHECK-LABEL: func.func @mixed_floats(
+// CHECK-SAME:    %[[A:[a-zA-Z0-9_]+]]: tensor<?x8xf8E4M3FN>
+// CHECK-SAME:    %[[B:[a-zA-Z0-9_]+]]: tensor<6x8xf8E5M2>
+// CHECK-SAME:    %[[S:[a-zA-Z0-9_]+]]: tensor<?xf32>
+// CHECK-SAME:    %[[O:[a-zA-Z0-9_]+]]: tensor<?x6xf8E4M3FN>
+// CHECK-SAME:    %[[M:[a-zA-Z0-9_]+]]: tensor<?xf32>
+// CHECK-NEXT: coda.gemm
+// CHECK-NEXT:   acc(%[[A]][m, k] * %[[B]][n, k] : tensor<?x8xf8E4M3FN>, tensor<6x8xf8E5M2>)
+// CHECK-NEXT:   ins(%[[S]][m] : tensor<?xf32>)
+// CHECK-NEXT:   outs(%[[O]][m, n], max %[[M]][m] : tensor<?x6xf8E4M3FN>, tensor<?xf32>) {
+// CHECK-NEXT: ^bb0(%[[ACC:.+]]: f32, %[[ARG:.+]]: f32):
+// CHECK-NEXT:   %[[X:.+]] = arith.mulf %[[ACC]], %[[ARG]] : f32
+// CHECK-NEXT:   %[[Q:.+]] = arith.truncf %[[X]] : f32 to f8E4M3FN
+// CHECK-NEXT:   %[[ABS:.+]] = math.absf %[[X]] : f32
+// CHECK-NEXT:   coda.yield %[[Q]], %[[ABS]] : f8E4M3FN, f32
+func.func @mixed_floats(%a: tensor<?x8xf8E4M3FN>, %b: tensor<6x8xf8E5M2>, %s: tensor<?xf32>,
+    %o: tensor<?x6xf8E4M3FN>, %m: tensor<?xf32>) -> (tensor<?x6xf8E4M3FN>, tensor<?xf32>) {
+  %0:2 = coda.gemm
+      acc(%a[m, k] * %b[n, k] : tensor<?x8xf8E4M3FN>, tensor<6x8xf8E5M2>)
+      ins(%s[m] : tensor<?xf32>)
+      outs(%o[m, n], max %m[m] : tensor<?x6xf8E4M3FN>, tensor<?xf32>) {
+  ^bb0(%acc: f32, %scale: f32):
+    %x = arith.mulf %acc, %scale : f32
+    %q = arith.truncf %x : f32 to f8E4M3FN
+    %abs = math.absf %x : f32
+    coda.yield %q, %abs : f8E4M3FN, f32
+  }
+  return %0#0, %0#1 : tensor<?x6xf8E4M3FN>, tensor<?xf32>
+}
+
 // On memrefs there are no results.
 // CHECK-LABEL: func.func @memrefs(
 // CHECK-SAME:    %[[ARG0:[a-zA-Z0-9_]+]]: memref<?x8xf32, strided<[?, 1], offset: ?>>

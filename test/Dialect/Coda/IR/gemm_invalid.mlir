@@ -248,7 +248,7 @@ func.func @gemm_c4_one_factor(%a: tensor<4x8x3xf32>, %b: tensor<8x6xf32>, %o: te
 // -----
 
 func.func @gemm_c4_types(%a: tensor<4x8xf16>, %b: tensor<8x6xbf16>, %o: tensor<4x6xf32>) -> tensor<4x6xf32> {
-  // expected-error @below {{c4: product #0: factors of types 'f16' and 'bf16': expected one type, f16, bf16, f32, f64, an 8-bit float or i8, with one accumulator type}}
+  // expected-error @below {{c4: product #0: factors of types 'f16' and 'bf16': expected one type, f16, bf16, f32, f64 or i8, or two 8-bit floats, with one accumulator type}}
   %0 = coda.gemm acc(%a[m, k] * %b[k, n] : tensor<4x8xf16>, tensor<8x6xbf16>)
       outs(%o[m, n] : tensor<4x6xf32>) {
   ^bb0(%x: f32):

@@ -94,6 +94,19 @@ func.func @main(%x: tensor<4x4xf8E4M3FN>, %w: tensor<4x4xf8E4M3FN>) -> tensor<4x
 
 // -----
 
+func.func @main(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf8E4M3FN> {
+  %o = tensor.empty() : tensor<4x4xf8E4M3FN>
+  // expected-error @below {{a value of type 'tensor<4x4xf8E4M3FN>' is on the way from an argument to a result and has no adjoint: cotangents have no range in eight bits}}
+  %y = coda.gemm acc(%x[m, k] * %w[n, k] : tensor<4x4xf32>, tensor<4x4xf32>) outs(%o[m, n] : tensor<4x4xf8E4M3FN>) {
+  ^bb0(%a: f32):
+    %q = arith.truncf %a : f32 to f8E4M3FN
+    coda.yield %q : f8E4M3FN
+  }
+  return %y : tensor<4x4xf8E4M3FN>
+}
+
+// -----
+
 // expected-error @below {{no function 'main' to differentiate}}
 module {
   func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {

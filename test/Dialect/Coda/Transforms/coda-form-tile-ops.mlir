@@ -246,3 +246,57 @@ func.func @narrow_sum(%x: tensor<8x4xbf16>, %e: tensor<4xbf16>) -> tensor<4xbf16
   } -> tensor<4xbf16>
   return %s : tensor<4xbf16>
 }
+
+// -----
+
+// Two kinds of 8-bit floats meet in a product.
+// CHECK-LABEL: func.func @eight_bits(
+// CHECK-SAME:    %[[A:.*]]: tensor<8x16xf8E4M3FN>, %[[B:.*]]: tensor<16x4xf8E5M2>
+// CHECK:       coda.gemm
+// CHECK-NEXT:    acc(%[[A]][m, k] * %[[B]][k, n] : tensor<8x16xf8E4M3FN>, tensor<16x4xf8E5M2>)
+func.func @eight_bits(%a: tensor<8x16xf8E4M3FN>, %b: tensor<16x4xf8E5M2>, %e: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<8x4xf32>) -> tensor<8x4xf32>
+  %y = linalg.matmul ins(%a, %b : tensor<8x16xf8E4M3FN>, tensor<16x4xf8E5M2>) outs(%z : tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %y : tensor<8x4xf32>
+}
+
+// -----
+
+// A scale for every 8 of 16 contracted points: the product is one of f32.
+// CHECK-LABEL: func.func @block_scales(
+// CHECK:       %[[X:.*]] = tensor.collapse_shape %{{.*}} : tensor<4x2x8xf32> into tensor<4x16xf32>
+// CHECK:       coda.gemm
+// CHECK-NEXT:    acc(%[[X]][m, k] * %{{.*}}[k, n] : tensor<4x16xf32>, tensor<16x4xf32>)
+#id = affine_map<(m, b, k) -> (m, b, k)>
+#block = affine_map<(m, b, k) -> (m, b)>
+func.func @block_scales(%x: tensor<4x2x8xf8E4M3FN>, %s: tensor<4x2xf32>, %w: tensor<16x4xf32>) -> tensor<4x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x2x8xf32>
+  // expected-note @below {{because of this op}}
+  %d = linalg.generic {indexing_maps = [#id, #block, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x, %s : tensor<4x2x8xf8E4M3FN>, tensor<4x2xf32>) outs(%e : tensor<4x2x8xf32>) {
+  ^bb0(%a: f8E4M3FN, %b: f32, %o: f32):
+    %f = arith.extf %a : f8E4M3FN to f32
+    %p = arith.mulf %f, %b : f32
+    linalg.yield %p : f32
+  } -> tensor<4x2x8xf32>
+  %c = tensor.collapse_shape %d [[0], [1, 2]] : tensor<4x2x8xf32> into tensor<4x16xf32>
+  %i = tensor.empty() : tensor<4x4xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%i : tensor<4x4xf32>) -> tensor<4x4xf32>
+  // expected-remark @below {{[coda-form-tile-ops] no gemm of 8-bit factors: contracts-scaled-dim: block scales, which differ along the contracted dim, are multiplied in before}}
+  %y = linalg.matmul ins(%c, %w : tensor<4x16xf32>, tensor<16x4xf32>) outs(%z : tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %y : tensor<4x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @products_of_blocks(
+// CHECK:       linalg.batch_matmul
+func.func @products_of_blocks(%x: tensor<2x4x8xf8E4M3FN>, %w: tensor<2x8x4xf8E4M3FN>, %e: tensor<2x4x4xf32>) -> tensor<2x4x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
+  // expected-remark @below {{[coda-form-tile-ops] no gemm formed: contracts-scaled-dim: a batched product of 8-bit factors: block scales, which differ along the contracted dim, are not supported}}
+  %y = linalg.batch_matmul ins(%x, %w : tensor<2x4x8xf8E4M3FN>, tensor<2x8x4xf8E4M3FN>) outs(%z : tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
+  return %y : tensor<2x4x4xf32>
+}

@@ -190,3 +190,26 @@ func.func @both(%x: tensor<256x256xf32>) -> (tensor<256xf32>, tensor<256xf32>) {
   }
   return %r, %c : tensor<256xf32>, tensor<256xf32>
 }
+
+// Of rows and columns, columns first; both by granules.
+// CHECK-LABEL: func.func @of_all(
+// CHECK-SAME:    %[[A:.*]]: tensor<256x16xf32>, %[[B:.*]]: tensor<256x16xf32>
+// CHECK:       %[[S:.*]] = coda.gemm
+// CHECK-NEXT:    acc(%[[A]][m, k] * %{{.*}}[n0, n1, k] :
+// CHECK-NEXT:    outs(fresh max %{{.*}}[n0, m] : tensor<2x256xf32>)
+// CHECK:       %[[S2:.*]] = tensor.expand_shape %[[S]] {{\[\[}}0], [1, 2]] output_shape [2, 2, 128]
+// CHECK:       %[[R:.*]] = coda.map
+// CHECK-NEXT:    ins(max %[[S2]][p, m0, m1] :
+// CHECK-NEXT:    outs(fresh max %{{.*}}[m0] : tensor<2xf32>)
+// CHECK:       %[[F:.*]] = coda.map
+// CHECK-NEXT:    ins(max %[[R]][p] : tensor<2xf32>)
+// CHECK-NEXT:    outs(%{{.*}}[] : tensor<f32>)
+// CHECK:       return %[[F]]
+func.func @of_all(%a: tensor<256x16xf32>, %b: tensor<256x16xf32>, %s0: tensor<f32>) -> tensor<f32> {
+  %s = coda.gemm acc(%a[m, k] * %b[n, k] : tensor<256x16xf32>, tensor<256x16xf32>) outs(fresh max %s0[] : tensor<f32>) {
+  ^bb0(%c: f32):
+    %0 = math.absf %c : f32
+    coda.yield %0 : f32
+  }
+  return %s : tensor<f32>
+}

@@ -53,8 +53,8 @@ struct Expr {
   SmallVector<const Expr *, 2> operands;
   Value value;
   SmallVector<AffineExpr, 4> indices;
-  /// The same expression with no casts between float types, and no types:
-  /// equal where two expressions differ in roundings only.
+  /// The same expression with no casts between float types but to 8 bits, and
+  /// no types: equal where two expressions differ in roundings only.
   const Expr *relaxed;
   /// The dims of the index space that it depends on.
   llvm::SmallBitVector dims;

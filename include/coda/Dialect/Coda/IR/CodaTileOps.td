@@ -132,7 +132,7 @@ def Coda_GemmOp : Coda_TileOp<"gemm"> {
 
     | operand | dtypes |
     | --- | --- |
-    | factors, both of a product alike | f16, bf16, 8-bit floats and f32 (summed in f32), f64 (in f64), i8 (in i32) |
+    | factors, both of a product alike | f16, bf16, 8-bit floats (two kinds may meet) and f32 (summed in f32), f64 (in f64), i8 (in i32) |
     | loads, stores | floats, integers, index |
     | reductions, combining loads, groups | f32, f64 |
 

@@ -35,6 +35,10 @@ getNeededOps(ValueRange values, function_ref<bool(Value)> isGiven);
 /// bf16 by way of f32.
 Value convertFloat(OpBuilder &b, Location loc, Value value, Type type);
 
+/// Whether `type` is a float of eight bits or fewer. What is truncated to it is
+/// quantised: no rewrite that forgoes a rounding may forgo that.
+bool isQuantizedFloat(Type type);
+
 } // namespace mlir::coda
 
 #endif // CODA_DIALECT_CODA_IR_TILEOPREGION_H

@@ -385,8 +385,10 @@ def PartitionReductionsPass
     A fresh reduction over the m or the n dims of a tile op, whatever its
     combiner, becomes one per granule of 128, `tensor<P x M x f32>`: a tile then
     writes its own and none waits for another. Of several dims that it drops the
-    inner ones make up the granule. The granule is fixed, so a row's bits depend
-    neither on M nor on the tile. Readers that are tile ops combine the partials
+    inner ones make up the granule. One over rows and columns, the largest
+    magnitude of a tensor say, is taken over columns first, and over rows by a
+    map. The granule is fixed, so a row's bits depend neither on M nor on the
+    tile. Readers that are tile ops combine the partials
     as they load them (`add %s[p, m]`). For other readers a map finishes the
     reduction, and for gemms and maps that load an element more than once beyond
     `max-partials`.
