@@ -13,6 +13,7 @@
 #include "coda/Conversion/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -82,6 +83,12 @@ void coda_gpu::buildToPTXPipeline(OpPassManager &pm,
     GPULowerMathOptions math;
     math.strict = options.numerics == coda::Numerics::Strict;
     kernels.addPass(createGPULowerMath(math));
+    arith::ArithEmulateUnsupportedFloatsOptions emulate;
+    emulate.sourceTypeStrs = {"f8E4M3FN", "f8E5M2"};
+    emulate.targetTypeStr = "f32";
+    kernels.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
+    kernels.addPass(createGPULowerF8());
+    kernels.addPass(coda::createCodaExpandF8());
     kernels.addPass(createConvertVectorToLLVMPass());
     kernels.addPass(memref::createExpandStridedMetadataPass());
     kernels.addPass(createSCFToControlFlowPass());

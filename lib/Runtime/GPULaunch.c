@@ -376,7 +376,9 @@ void coda_gpu_tensor_map(const coda_gpu_kernel *kernel, void *map,
                          const int32_t *box) {
   uint64_t dims[5], bytes[5];
   uint32_t boxes[5], ones[5];
-  int64_t width = type == CU_TENSOR_MAP_FLOAT32 ? 4 : 2;
+  int64_t width = type == CU_TENSOR_MAP_UINT8     ? 1
+                  : type == CU_TENSOR_MAP_FLOAT32 ? 4
+                                                  : 2;
   int32_t empty = 0;
   char text[160];
   if (call.status)

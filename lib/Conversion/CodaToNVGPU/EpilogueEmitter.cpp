@@ -26,6 +26,7 @@
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace mlir::coda;
@@ -82,6 +83,15 @@ EpilogueEmitter::EpilogueEmitter(KernelEmitter &emitter, const TileModel &tile,
                               e.i32(4 * half + 2 * pair)),
                         quad, /*columns=*/32, /*bytes=*/4)),
           e.mul(e.remU(inQuad, e.i32(2)), e.i32(8)));
+  // Where the thread's 2 bytes lie in a 64x64 box of 8-bit elements, which has
+  // rows of 64 bytes, for each piece.
+  int64_t run8 = std::min(tile.runColumns, kChunk);
+  for (int64_t p = 0; p < kPiecesPerChunk; ++p)
+    swizzled8[p] =
+        e.add(e.add(e.mul(quadRow, e.i32(64)), quadColumn),
+              e.mul(e.bitXor(e.i32(p), e.remU(e.divU(quad, e.i32(2)),
+                                              e.i32(run8 / 16))),
+                    e.i32(16)));
   stagedBoxes = getStagedBoxes(tile, e.schedule);
   // In region order: users follow what they use.
   llvm::DenseSet<Value> inGroup;
@@ -184,10 +194,20 @@ Value EpilogueEmitter::threadColumn(bool forLoad) {
                e.add(quadColumn, e.i32(blockColumn() % tile.runColumns)));
 }
 
+/// The type that LLVM has for elements of `type`, or vectors of them, in memory.
+Type EpilogueEmitter::memoryType(Type type) {
+  if (!isa<FloatType>(getElementTypeOrSelf(type)) ||
+      getElementTypeOrSelf(type).getIntOrFloatBitWidth() > 8)
+    return type;
+  if (auto vector = dyn_cast<VectorType>(type))
+    return vector.clone(b.getI8Type());
+  return b.getI8Type();
+}
+
 Value EpilogueEmitter::elementPointer(const OperandModel &operand,
                                       Value offset) {
   auto type = LLVM::LLVMPointerType::get(b.getContext(), 1);
-  return LLVM::GEPOp::create(b, loc, type, operand.element,
+  return LLVM::GEPOp::create(b, loc, type, memoryType(operand.element),
                              e.pointer(operand), ArrayRef<LLVM::GEPArg>{offset});
 }
 
@@ -240,14 +260,16 @@ bool EpilogueEmitter::hasPairAccess(const OperandModel &operand) {
 
 Value EpilogueEmitter::loadAt(const OperandModel &operand, Value offset,
                               Type type) {
-  auto load =
-      LLVM::LoadOp::create(b, loc, type, elementPointer(operand, offset));
+  auto load = LLVM::LoadOp::create(b, loc, memoryType(type),
+                                   elementPointer(operand, offset));
   // Nothing writes what a kernel loads, unless it loads what it stores.
   bool written = llvm::any_of(tile.outputs, [&](const OutputModel &output) {
     return output.memref == operand.memref;
   });
   if (!written)
     load.setInvariant(true);
+  if (load.getType() != type)
+    return arith::BitcastOp::create(b, loc, type, load);
   return load;
 }
 
@@ -419,7 +441,7 @@ EpilogueEmitter::loadCombining(const InputModel &input, ArrayRef<int64_t> u) {
 }
 
 /// The thread's addresses in a box at `base`: those of 16-bit elements by
-/// piece, then those of 32-bit ones.
+/// piece, then those of 32-bit ones, then those of 8-bit ones by piece.
 SmallVector<Value> EpilogueEmitter::lanePointers(Value base) {
   SmallVector<Value> pointers;
   for (Value offset : swizzled)
@@ -427,6 +449,8 @@ SmallVector<Value> EpilogueEmitter::lanePointers(Value base) {
   for (auto &half : swizzled32)
     for (Value offset : half)
       pointers.push_back(e.sharedPointer(e.add(base, offset)));
+  for (Value offset : swizzled8)
+    pointers.push_back(e.sharedPointer(e.add(base, offset)));
   return pointers;
 }
 

@@ -107,7 +107,18 @@ void EpilogueEmitter::stage(Value value, Type type, int64_t box) {
     sources.clear();
     return;
   }
-  // Two boxes of 32 columns; the rows of a thread are 8 apart.
+  // The rows of a thread are 8 apart. Two neighbours of 8 bits are one access.
+  if (type.getIntOrFloatBitWidth() == 8) {
+    Value pairs = vector::BitCastOp::create(
+        b, loc, VectorType::get({2}, b.getI16Type()), value);
+    for (int64_t half = 0; half < 2; ++half)
+      LLVM::StoreOp::create(
+          b, loc, vector::ExtractOp::create(b, loc, pairs, half),
+          e.offsetPointer(stagedPointer(box, 2 * kPiecesPerChunk + piece),
+                          half * 8 * 64 + 8 * block));
+    return;
+  }
+  // Two boxes of 32 columns.
   for (int64_t half = 0; half < 2; ++half) {
     Value both = vector::ShuffleOp::create(
         b, loc, value, value, ArrayRef<int64_t>{2 * half, 2 * half + 1});
@@ -121,6 +132,8 @@ void EpilogueEmitter::stage(Value value, Type type, int64_t box) {
 
 void EpilogueEmitter::storeDirect(const OutputModel &output,
                                   ArrayRef<int64_t> u, Value value) {
+  if (Type type = memoryType(value.getType()); type != value.getType())
+    value = arith::BitcastOp::create(b, loc, type, value);
   Value rows = masksRows ? rowMask() : Value();
   Value columns = masksColumns ? columnMask() : Value();
   for (int64_t i = 0; i < 4; ++i) {
@@ -157,7 +170,7 @@ void EpilogueEmitter::storeBlock(const OutputModel &output, unsigned number,
   for (unsigned i = 0; i < number; ++i)
     if (tile.outputs[i].path == StorePath::Staged)
       box += tile.outputs[i].getBoxes();
-  box += point * output.element.getIntOrFloatBitWidth() / 16;
+  box += point * output.getParts();
   stage(value, output.element, box);
 }
 
@@ -188,7 +201,7 @@ void EpilogueEmitter::commitChunk() {
       for (const OutputModel &output : tile.outputs) {
         if (output.path != StorePath::Staged)
           continue;
-        int64_t parts = output.element.getIntOrFloatBitWidth() / 16;
+        int64_t parts = output.getParts();
         for (int64_t point = 0; point < output.points; ++point) {
           SmallVector<int64_t> u = tile.uCoords(output.uDims, point);
           for (int64_t part = 0; part < parts; ++part) {

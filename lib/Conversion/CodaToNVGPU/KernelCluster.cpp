@@ -235,7 +235,7 @@ void KernelEmitter::loadShared(const OperandModel &operand,
   size_t outer = 0;
   while (outer + 1 < box.size() && box[outer] == 1)
     ++outer;
-  int64_t bytes = 2;
+  int64_t bytes = operand.element.getIntOrFloatBitWidth() / 8;
   for (int64_t extent : box)
     bytes *= extent;
   bytes /= share.parts;

@@ -25,6 +25,13 @@ Value KernelEmitter::rowBlock(Value fragment) {
   return add(mul(fragment, i32(kConsumers)), consumer);
 }
 
+static NVVM::WGMMATypes getWGMMAType(Type type) {
+  return type.isBF16()                 ? NVVM::WGMMATypes::bf16
+         : isa<Float8E4M3FNType>(type) ? NVVM::WGMMATypes::e4m3
+         : isa<Float8E5M2Type>(type)   ? NVVM::WGMMATypes::e5m2
+                                       : NVVM::WGMMATypes::f16;
+}
+
 /// Adds the products of the stage at `at` to `accumulators`: for each part of the
 /// phase one a fragment. `first`: those that have no products yet are set.
 void KernelEmitter::multiplyBlock(const TileModel &tile, const Phase &phase,
@@ -33,9 +40,9 @@ void KernelEmitter::multiplyBlock(const TileModel &tile, const Phase &phase,
                                   bool first) {
   int64_t points = getTilePoints(tile, schedule);
   int64_t fragments = getFragments(schedule);
-  Type element = tile.factorType;
-  auto descriptor = [&](Value offset, int64_t rows) {
-    SmallVector<int64_t> shape{rows, kBlockK};
+  Type left = phase.lhs.element, right = phase.rhsElement;
+  auto descriptor = [&](Value offset, int64_t rows, Type element) {
+    SmallVector<int64_t> shape{rows, tile.blockK};
     // The descriptor reads only the shape of the map's tile.
     Value anyMap = UnrealizedConversionCastOp::create(
                        b, loc, tensorMapType(shape, element), paramValues[0])
@@ -51,32 +58,33 @@ void KernelEmitter::multiplyBlock(const TileModel &tile, const Phase &phase,
   SmallVector<Value> a, w;
   for (int64_t f = 0; f < fragments; ++f)
     a.push_back(descriptor(
-        add(base, mul(rowBlock(i32(f)), i32(kChunk * kBlockK * 2))), kChunk));
+        add(base, mul(rowBlock(i32(f)), i32(kChunk * kBlockK * 2))), kChunk,
+        left));
   // The parts' columns follow each other in the stage.
   SmallVector<int64_t> columns;
   int64_t offset = getRightOffset(tile, schedule);
   for (unsigned part : phase.parts) {
     columns.push_back(points * tile.parts[part].numGroups);
     w.push_back(descriptor(add(base, i32(offset)),
-                           phase.rhsKMajor ? columns.back() : kChunk));
+                           phase.rhsKMajor ? columns.back() : kChunk, right));
     offset += columns.back() * kBlockK * 2;
   }
   NVVM::WgmmaFenceAlignedOp::create(b, loc);
-  auto type =
-      element.isBF16() ? NVVM::WGMMATypes::bf16 : NVVM::WGMMATypes::f16;
-  // 16 of k: 32 bytes along K-major rows, 16 rows of 128 bytes else; a
-  // descriptor counts in 16 bytes.
+  // 32 bytes of k: along K-major rows, or as 16 rows of 128 bytes; a descriptor
+  // counts in 16 bytes.
+  constexpr int64_t kSteps = 4;
   int64_t stepA = phase.lhsKMajor ? 2 : 128;
   int64_t stepW = phase.rhsKMajor ? 2 : 128;
-  for (int64_t k = 0; k < kBlockK / 16; ++k)
+  for (int64_t k = 0; k < kSteps; ++k)
     for (auto [i, accumulator] : llvm::enumerate(accumulators)) {
       int64_t part = i / fragments;
       bool sets = first && k == 0 && phase.sets[part];
       accumulator = NVVM::WgmmaMmaAsyncOp::create(
           b, loc, accumulator.getType(), accumulator,
           add(a[i % fragments], i64(k * stepA)), add(w[part], i64(k * stepW)),
-          NVVM::MMAShapeAttr::get(b.getContext(), 64, columns[part], 16), type,
-          type, NVVM::WGMMATypes::f32,
+          NVVM::MMAShapeAttr::get(b.getContext(), 64, columns[part],
+                                  tile.blockK / kSteps),
+          getWGMMAType(left), getWGMMAType(right), NVVM::WGMMATypes::f32,
           sets ? NVVM::WGMMAScaleOut::zero : NVVM::WGMMAScaleOut::one,
           NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one,
           phase.lhsKMajor ? NVVM::MMALayout::row : NVVM::MMALayout::col,

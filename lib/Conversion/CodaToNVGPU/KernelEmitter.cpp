@@ -347,7 +347,7 @@ Value KernelEmitter::numGroups(const TileModel &tile) {
 }
 
 Value KernelEmitter::numBlocks(const TileModel &tile, const Phase &phase) {
-  Value blocks = ceilDivU(extent(tile, phase.k.back()), kBlockK);
+  Value blocks = ceilDivU(extent(tile, phase.k.back()), tile.blockK);
   for (unsigned d : ArrayRef(phase.k).drop_back())
     blocks = mul(blocks, extent(tile, d));
   return blocks;
@@ -428,11 +428,11 @@ void KernelEmitter::setBlockCoords(const TileModel &tile, const Phase &phase,
   Value rest = block;
   unsigned inner = phase.k.back();
   if (phase.k.size() == 1) {
-    coords[inner] = mul(rest, i32(kBlockK));
+    coords[inner] = mul(rest, i32(tile.blockK));
     return;
   }
-  Value innerBlocks = ceilDivU(extent(tile, inner), kBlockK);
-  coords[inner] = mul(remU(rest, innerBlocks), i32(kBlockK));
+  Value innerBlocks = ceilDivU(extent(tile, inner), tile.blockK);
+  coords[inner] = mul(remU(rest, innerBlocks), i32(tile.blockK));
   rest = divU(rest, innerBlocks);
   for (unsigned i = phase.k.size() - 1; i-- > 0;) {
     unsigned d = phase.k[i];

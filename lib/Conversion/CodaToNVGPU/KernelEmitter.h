@@ -452,6 +452,7 @@ private:
   Value element(Value value, Level level, int64_t i);
 
   // Addresses.
+  Type memoryType(Type type);
   Value elementPointer(const OperandModel &operand, Value offset);
   Value rowOffset(const OperandModel &operand, Value row);
   Value columnOffset(const OperandModel &operand, ArrayRef<int64_t> u,
@@ -511,7 +512,7 @@ private:
 
   /// First row of this warpgroup; row of the thread within 16, column pair.
   Value row0, quadRow, quadColumn;
-  Value swizzled[4], swizzled32[2][2];
+  Value swizzled[4], swizzled32[2][2], swizzled8[4];
   ArrayRef<Value> accumulators;
 
   // Caches: values of the tile, and of the block of 8 columns.

@@ -82,7 +82,8 @@ SmallVector<StagedBox> coda_gpu::getStagedBoxes(const TileModel &tile,
   for (const OutputModel &output : tile.outputs) {
     if (output.path != StorePath::Staged)
       continue;
-    int64_t width = output.element.getIntOrFloatBitWidth(), parts = width / 16;
+    int64_t width = output.element.getIntOrFloatBitWidth();
+    int64_t parts = output.getParts();
     for (int64_t point = 0; point < output.points; ++point) {
       // The boxes of an element are neighbours, of a loaded one as well.
       auto *match = llvm::find_if(
@@ -158,7 +159,9 @@ private:
   LogicalResult makeOutputs();
   LogicalResult makeGroups();
   LogicalResult classifyReduction(OutputModel &output);
-  bool isTensorMapped(const OperandModel &operand, int64_t maxBits);
+  bool isTensorMapped(const OperandModel &operand, unsigned minBits,
+                      unsigned maxBits);
+  LogicalResult checkFactors(const OperandModel &lhs, const OperandModel &rhs);
   void setUDims(ArrayRef<unsigned> operandDims, SmallVector<unsigned> &uDims,
                 int64_t &points);
 
@@ -347,13 +350,15 @@ void ModelBuilder::setUDims(ArrayRef<unsigned> operandDims,
 }
 
 /// Whether the copy engine can move boxes of this operand: contiguous along
-/// its last dim, few enough dims, elements of 16 to `maxBits` bits.
+/// its last dim, few enough dims, elements of `minBits` to `maxBits` bits.
 bool ModelBuilder::isTensorMapped(const OperandModel &operand,
-                                  int64_t maxBits) {
+                                  unsigned minBits, unsigned maxBits) {
   if (operand.dims.empty() || operand.dims.size() > kMaxTensorMapRank)
     return false;
-  if (!operand.element.isF16() && !operand.element.isBF16() &&
-      !(maxBits == 32 && operand.element.isF32()))
+  Type element = operand.element;
+  unsigned width = element.getIntOrFloatBitWidth();
+  if (width < minBits || width > maxBits ||
+      (width != 8 && !element.isF16() && !element.isBF16() && !element.isF32()))
     return false;
   if (operand.strides.back() != 1)
     return false;
@@ -366,6 +371,26 @@ bool ModelBuilder::isTensorMapped(const OperandModel &operand,
   return true;
 }
 
+/// Whether WGMMA multiplies the two, and with the products before them.
+LogicalResult ModelBuilder::checkFactors(const OperandModel &lhs,
+                                         const OperandModel &rhs) {
+  if (!model.factorType)
+    model.factorType = lhs.element;
+  auto isFloat8 = [](Type type) {
+    return isa<Float8E4M3FNType, Float8E5M2Type>(type);
+  };
+  if (isFloat8(model.factorType)) {
+    if (!isFloat8(lhs.element) || !isFloat8(rhs.element))
+      return fail("factors are not all of 8 bits");
+    model.blockK = 2 * kBlockK;
+    return success();
+  }
+  if (lhs.element != model.factorType || rhs.element != model.factorType ||
+      (!lhs.element.isBF16() && !lhs.element.isF16()))
+    return fail("factors are not all bf16, all f16, or all f8E4M3FN and f8E5M2");
+  return success();
+}
+
 /// The product of accumulator `accumulator` and factors `product`, as a phase of
 /// its own.
 FailureOr<Phase> ModelBuilder::makePhase(unsigned accumulator,
@@ -373,13 +398,9 @@ FailureOr<Phase> ModelBuilder::makePhase(unsigned accumulator,
   Phase phase;
   phase.lhs = makeOperand(product);
   OperandModel rhs = makeOperand(op.getNumProducts() + product);
-  if (!model.factorType)
-    model.factorType = phase.lhs.element;
-  if (phase.lhs.element != model.factorType ||
-      rhs.element != model.factorType ||
-      (!rhs.element.isBF16() && !rhs.element.isF16()))
-    return fail("factors are not all bf16 or all f16");
-  if (!isTensorMapped(phase.lhs, 16) || !isTensorMapped(rhs, 16))
+  if (failed(checkFactors(phase.lhs, rhs)))
+    return failure();
+  if (!isTensorMapped(phase.lhs, 8, 16) || !isTensorMapped(rhs, 8, 16))
     return fail("a factor is not aligned: its last dim must be contiguous, "
                 "its other strides multiples of 16 bytes, its rank at most 5");
   auto isK = [&](unsigned d) { return model.dims[d].kind == DimKind::k; };
@@ -391,9 +412,13 @@ FailureOr<Phase> ModelBuilder::makePhase(unsigned accumulator,
   unsigned rhsInner = phase.rhsKMajor ? phase.k.back() : model.innerN;
   if (phase.lhs.dims.back() != lhsInner || rhs.dims.back() != rhsInner)
     return fail("a factor is not contiguous along its innermost m, n or k dim");
+  if (model.blockK != kBlockK && (!phase.lhsKMajor || !phase.rhsKMajor))
+    return fail("an 8-bit factor is not contiguous along k: WGMMA transposes "
+                "16-bit ones only");
   if (!phase.rhsKMajor && model.runColumns < kChunk)
     return fail("a right factor is contiguous along n, in runs of less than 64 "
                 "columns");
+  phase.rhsElement = rhs.element;
   phase.rhs.resize(op.getAccSizes().size());
   phase.rhs[accumulator] = std::move(rhs);
   return phase;
@@ -411,7 +436,8 @@ LogicalResult ModelBuilder::makePhases() {
       auto shared = llvm::find_if(model.phases, [&](const Phase &phase) {
         return !phase.rhs[a] && phase.lhs.memref == made->lhs.memref &&
                phase.lhs.dims == made->lhs.dims && phase.k == made->k &&
-               phase.rhsKMajor == made->rhsKMajor;
+               phase.rhsKMajor == made->rhsKMajor &&
+               phase.rhsElement == made->rhsElement;
       });
       if (shared == model.phases.end())
         model.phases.push_back(std::move(*made));
@@ -475,7 +501,7 @@ LogicalResult ModelBuilder::makeInputs() {
     bool ahead =
         input.repeats || (isTile && outer == model.outerN.size());
     if (!input.combiner && ahead && input.dims.back() == model.innerN &&
-        isTensorMapped(input, 32) &&
+        isTensorMapped(input, 16, 32) &&
         model.getPrefetchedPerChunk() + input.getBoxes() <=
             kMaxPrefetchedPerChunk)
       input.path = LoadPath::Prefetched;
@@ -552,7 +578,10 @@ LogicalResult ModelBuilder::makeOutputs() {
       if (output.element.getIntOrFloatBitWidth() < 8)
         return fail("a stored element is narrower than a byte");
       if (output.has(model.innerM) && output.has(model.innerN) &&
-          output.dims.back() == model.innerN && isTensorMapped(output, 32) &&
+          output.dims.back() == model.innerN &&
+          isTensorMapped(output, 8, 32) &&
+          // The copy engine moves runs of 16 bytes and more.
+          model.runColumns * output.element.getIntOrFloatBitWidth() >= 128 &&
           model.getPrefetchedPerChunk() + model.getStagingPerChunk() +
                   output.getBoxes() <=
               kMaxBoxesPerChunk)

@@ -40,10 +40,12 @@ constexpr int64_t kMaxClusterBlocks = 8;
 constexpr int64_t kMaxSharingBlocks = 4;
 /// Bounds the barriers, which lie outside of dynamic shared memory.
 constexpr int64_t kMaxStages = 16;
-/// Depth of one k block.
+/// Depth of one k block of 16-bit factors: rows of 128 bytes. That of 8-bit ones
+/// has as many bytes and twice the depth (TileModel::blockK).
 constexpr int64_t kBlockK = 64;
 /// What a consumer loads or stores at a time: 64 rows of 128 bytes, a chunk of
-/// 16-bit elements or half a chunk of 32-bit ones.
+/// 16-bit elements or half a chunk of 32-bit ones. One of 8-bit elements, which
+/// has rows of 64 bytes, takes half of it.
 constexpr int64_t kBoxBytes = 8192;
 /// A loaded box in the ring: the rows of both consumers.
 constexpr int64_t kRingBoxBytes = kConsumers * kBoxBytes;
@@ -83,6 +85,10 @@ struct OperandModel {
 
   /// Index of model dim `dim` in `dims`; -1 if the operand does not have it.
   int find(unsigned dim) const;
+  /// Boxes that 64 columns take, if the copy engine moves them.
+  int64_t getParts() const {
+    return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 16);
+  }
   bool has(unsigned dim) const { return find(dim) >= 0; }
 };
 
@@ -99,9 +105,7 @@ struct InputModel : OperandModel {
   SmallVector<unsigned> uDims;
   int64_t points = 1;
   /// Of a chunk, if the copy engine moves them.
-  int64_t getBoxes() const {
-    return points * element.getIntOrFloatBitWidth() / 16;
-  }
+  int64_t getBoxes() const { return points * getParts(); }
 };
 
 /// Where a reduction's groups lie: whole rows, whole columns, of a tile.
@@ -115,9 +119,7 @@ struct OutputModel : OperandModel {
   SmallVector<unsigned> uDims;
   int64_t points = 1;
   /// Of a chunk, if the copy engine moves them.
-  int64_t getBoxes() const {
-    return points * element.getIntOrFloatBitWidth() / 16;
-  }
+  int64_t getBoxes() const { return points * getParts(); }
 };
 
 /// 64-column-wide slices of the accumulators that hold one region argument.
@@ -143,6 +145,8 @@ struct Phase {
   SmallVector<unsigned> k;
   bool lhsKMajor = true;
   bool rhsKMajor = true;
+  /// Of all right factors.
+  Type rhsElement;
   /// The model's parts that the accumulators make up, and for each whether this
   /// is its first phase.
   SmallVector<unsigned> parts;
@@ -167,7 +171,10 @@ struct TileModel {
   /// coordinates of the last outer n dim.
   int64_t runColumns = 64;
   SmallVector<unsigned> uDims;
+  /// That of the first left factor; of 8-bit ones others may differ.
   Type factorType;
+  /// Depth of a k block.
+  int64_t blockK = kBlockK;
   std::vector<Phase> phases;
   SmallVector<ColumnGroup> groups;
   SmallVector<AccumulatorPart> parts;

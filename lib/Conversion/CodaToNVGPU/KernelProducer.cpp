@@ -91,7 +91,8 @@ void KernelEmitter::loadBlock(const TileModel &tile, const Phase &phase,
   if (phase.lhsKMajor) {
     loadShared(
         phase.lhs,
-        boxOf(phase.lhs, tile.innerM, getFactorRows(tile, schedule), kBlockK),
+        boxOf(phase.lhs, tile.innerM, getFactorRows(tile, schedule),
+              tile.blockK),
         coords, at.stage, base, left);
   } else {
     forShare(getTileRows(schedule) / kChunk, left,
@@ -119,7 +120,7 @@ void KernelEmitter::loadBlock(const TileModel &tile, const Phase &phase,
     // 64 columns.
     int64_t inner = tile.dims[tile.innerN].extent;
     bool oneBox = phase.rhsKMajor && tile.outerN.empty();
-    SmallVector<int64_t> box = boxOf(rhs, tile.innerN, points, kBlockK);
+    SmallVector<int64_t> box = boxOf(rhs, tile.innerN, points, tile.blockK);
     if (phase.rhsKMajor && !tile.outerN.empty()) {
       unsigned outer = tile.outerN.back();
       int outerAt = rhs.find(outer), innerAt = rhs.find(tile.innerN);
@@ -147,7 +148,7 @@ void KernelEmitter::loadBlock(const TileModel &tile, const Phase &phase,
       there[tile.innerN] = chunkAt[tile.innerN];
       SmallVector<int64_t> chunkBox;
       if (phase.rhsKMajor) {
-        chunkBox = boxOf(rhs, tile.innerN, tile.runColumns, kBlockK);
+        chunkBox = boxOf(rhs, tile.innerN, tile.runColumns, tile.blockK);
         if (tile.runColumns < kChunk)
           chunkBox[rhs.find(tile.outerN.back())] = kChunk / tile.runColumns;
       } else {

@@ -188,6 +188,8 @@ void LaunchEmitter::call(StringRef name, ValueRange arguments) {
 
 /// CUtensorMapDataType of an element type that ModelBuilder lets through.
 static int64_t getTensorMapType(Type type) {
+  if (type.getIntOrFloatBitWidth() == 8)
+    return 0; // bytes
   if (type.isF16())
     return 6;
   if (type.isF32())

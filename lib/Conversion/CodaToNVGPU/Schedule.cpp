@@ -211,16 +211,25 @@ static int64_t getHeldStages(const KernelModel &kernel, const TileModel &tile,
   return held;
 }
 
-/// Blocks of 64 of k of `phase`; 0 if not known.
+/// k blocks of `phase`; 0 if not known.
 static int64_t getNumBlocks(const TileModel &tile, const Phase &phase) {
   int64_t blocks = 1;
   for (unsigned d : phase.k) {
     int64_t extent = tile.dims[d].extent;
     if (ShapedType::isDynamic(extent))
       return 0;
-    blocks *= d == phase.k.back() ? llvm::divideCeil(extent, kBlockK) : extent;
+    blocks *=
+        d == phase.k.back() ? llvm::divideCeil(extent, tile.blockK) : extent;
   }
   return blocks;
+}
+
+/// Depth of a k block of the kernel, the first part of it that has any.
+static int64_t getDepthOfBlock(const KernelModel &kernel) {
+  for (const TileModel &tile : kernel.tiles)
+    if (!tile.phases.empty())
+      return tile.blockK;
+  return kBlockK;
 }
 
 LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
@@ -231,8 +240,12 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
     return failure();
   };
   ArrayRef<int64_t> shape = schedule.getTile();
-  if (shape.size() != 3 || shape[2] != kBlockK)
-    return fail("tile must be [rows, columns, 64]");
+  int64_t depth = getDepthOfBlock(kernel);
+  if (shape.size() != 3 || shape[2] != depth)
+    return fail("tile must be [rows, columns, " + Twine(depth) + "]");
+  for (const TileModel &tile : kernel.tiles)
+    if (!tile.phases.empty() && tile.blockK != depth)
+      return fail("factors of 8 bits and wider ones are in one kernel");
   int64_t unit = schedule.getPingpong() ? kChunk : kConsumers * kChunk;
   if (shape[0] < unit || shape[0] > 256 || shape[0] % unit != 0)
     return fail("tile rows must be a multiple of " + Twine(unit) +
@@ -311,8 +324,9 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
         int64_t blocks = getNumBlocks(tile, phase);
         if (phase.hasFirstOfPart() && blocks < schedule.getSplit())
           return fail(blocks
-                          ? "k has " + Twine(blocks) + " blocks of 64, split "
-                            "deals one to each of " + Twine(schedule.getSplit())
+                          ? "k has " + Twine(blocks) + " blocks of " +
+                                Twine(depth) + ", split deals one to each of " +
+                                Twine(schedule.getSplit())
                           : Twine("k of which the extent is not known is not "
                                   "split"));
       }
@@ -372,12 +386,13 @@ struct TileShape {
   bool pingpong;
   int64_t split = 1;
   ClusterShape cluster = {};
+  int64_t depth = kBlockK;
 
   ScheduleAttr getSchedule(MLIRContext *context, int64_t stages = 2,
                            int64_t staging = 0, int64_t prefetch = 0,
                            bool ring = false, bool inPlace = false) const {
     return ScheduleAttr::get(context,
-                             ArrayRef<int64_t>{rows, columns, kBlockK}, stages,
+                             ArrayRef<int64_t>{rows, columns, depth}, stages,
                              staging, /*raster=*/8, prefetch, pingpong, ring,
                              inPlace, split, cluster);
   }
@@ -544,6 +559,7 @@ static SmallVector<TileShape> getShapesForFewTiles(const KernelModel &kernel) {
     for (int64_t columns : {64, 128, 192, 256})
       for (int64_t split : {1, 2, 3, 4, 6, 8}) {
         TileShape shape{rows, columns, pingpong, split};
+        shape.depth = getDepthOfBlock(kernel);
         // All columns of the accumulators must be some argument's.
         ScheduleAttr schedule = shape.getSchedule(kernel.func.getContext());
         if (llvm::all_of(kernel.tiles, [&](const TileModel &tile) {
@@ -620,8 +636,10 @@ static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
   });
   SmallVector<TileShape> shapes;
   for (const Candidate &candidate : candidates)
-    if (!isMap || !candidate.shape.pingpong)
+    if (!isMap || !candidate.shape.pingpong) {
       shapes.push_back(candidate.shape);
+      shapes.back().depth = getDepthOfBlock(kernel);
+    }
   return shapes;
 }
 

@@ -21,7 +21,7 @@ func.func private @fits(%a: tensor<?x64xbf16>, %w: tensor<256x64xbf16>, %o: tens
 // CHECK: linalg.generic
 // CHECK-NOT: coda.
 func.func private @f32_factors(%a: tensor<?x64xf32>, %w: tensor<256x64xf32>, %o: tensor<?x256xf32>) -> tensor<?x256xf32> attributes {coda.kernel, no_inline} {
-  // expected-remark @+1 {{not one kernel: unfused-on-device: no schedule on sm_90a: factors are not all bf16 or all f16}}
+  // expected-remark @+1 {{not one kernel: unfused-on-device: no schedule on sm_90a: factors are not all bf16, all f16, or all f8E4M3FN and f8E5M2}}
   %0 = coda.gemm acc(%a[m, k] * %w[n, k] : tensor<?x64xf32>, tensor<256x64xf32>) outs(%o[m, n] : tensor<?x256xf32>) {
   ^bb0(%x: f32):
     coda.yield %x : f32
@@ -69,7 +69,7 @@ func.func private @bundle(%a: tensor<?x64xbf16>, %v: tensor<256x64xbf16>, %b: te
       %y = arith.truncf %x : f32 to bf16
       coda.yield %y : bf16
     }
-    // expected-remark @+1 {{no schedule on sm_90a: factors are not all bf16 or all f16}}
+    // expected-remark @+1 {{no schedule on sm_90a: factors are not all bf16, all f16, or all f8E4M3FN and f8E5M2}}
     %2 = coda.gemm acc(%b[m, k] * %w[n, k] : tensor<?x64xf32>, tensor<40x64xf32>) outs(%p[m, n] : tensor<?x40xf32>) {
     ^bb0(%x: f32):
       coda.yield %x : f32

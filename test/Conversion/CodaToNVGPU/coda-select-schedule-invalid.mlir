@@ -40,3 +40,51 @@ func.func private @n_major(%a: memref<256x192xbf16>, %w: memref<192x8x2x32xbf16>
   }
   return
 }
+
+// -----
+
+// expected-error @+1 {{no schedule for this kernel on sm_90a: an 8-bit factor is not contiguous along k: WGMMA transposes 16-bit ones only}}
+func.func private @n_major_f8(%a: memref<256x128xf8E4M3FN>, %w: memref<128x256xf8E4M3FN>, %o: memref<256x256xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[k, n] : memref<256x128xf8E4M3FN>, memref<128x256xf8E4M3FN>)
+      outs(%o[m, n] : memref<256x256xbf16>) {
+  ^bb0(%x: f32):
+    %y = arith.truncf %x : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{no schedule for this kernel on sm_90a: factors are not all bf16, all f16, or all f8E4M3FN and f8E5M2}}
+func.func private @other_f8(%a: memref<256x128xf8E4M3FNUZ>, %w: memref<256x128xf8E4M3FNUZ>, %o: memref<256x256xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<256x128xf8E4M3FNUZ>, memref<256x128xf8E4M3FNUZ>)
+      outs(%o[m, n] : memref<256x256xbf16>) {
+  ^bb0(%x: f32):
+    %y = arith.truncf %x : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{no schedule for this kernel on sm_90a: factors of 8 bits and wider ones are in one kernel}}
+func.func private @widths(%a: memref<256x128xf8E4M3FN>, %w: memref<256x128xf8E4M3FN>, %c: memref<256x128xbf16>, %o: memref<256x256xbf16>, %p: memref<256x256xbf16>) attributes {coda.kernel} {
+  coda.bundle {
+    coda.gemm acc(%a[m, k] * %w[n, k] : memref<256x128xf8E4M3FN>, memref<256x128xf8E4M3FN>)
+        outs(%o[m, n] : memref<256x256xbf16>) {
+    ^bb0(%x: f32):
+      %y = arith.truncf %x : f32 to bf16
+      coda.yield %y : bf16
+    }
+    coda.gemm acc(%c[m, k] * %c[n, k] : memref<256x128xbf16>, memref<256x128xbf16>)
+        outs(%p[m, n] : memref<256x256xbf16>) {
+    ^bb0(%x: f32):
+      %y = arith.truncf %x : f32 to bf16
+      coda.yield %y : bf16
+    }
+    coda.yield
+  }
+  return
+}

@@ -144,7 +144,7 @@ func.func private @long(%a: memref<?x64xbf16>, %w: memref<256x64xbf16>, %o: memr
 
 // -----
 
-// expected-error @+1 {{no schedule for this kernel on sm_90a: factors are not all bf16 or all f16}}
+// expected-error @+1 {{no schedule for this kernel on sm_90a: factors are not all bf16, all f16, or all f8E4M3FN and f8E5M2}}
 func.func private @f32_factors(%a: memref<?x64xf32>, %w: memref<256x64xf32>, %o: memref<?x256xf32>) attributes {coda.kernel} {
   coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x64xf32>, memref<256x64xf32>) outs(%o[m, n] : memref<?x256xf32>) {
   ^bb0(%x: f32):

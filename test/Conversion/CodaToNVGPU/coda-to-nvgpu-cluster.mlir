@@ -106,11 +106,11 @@ func.func private @along_m(%a: memref<1024x512xbf16>, %w: memref<512x512xbf16>, 
 // CHECK-NOT: multicast_mask
 // CHECK: nvvm.setmaxregister increase
 // CHECK: arith.cmpi ult, %{{.*}}, %[[C320]]
-func.func private @along_n(%a: memref<512x1024xbf16>, %w: memref<320x512xbf16>, %o: memref<1024x320xi8>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64], stages = 4, staging = 0, prefetch = 0, raster = 8, pingpong = true, cluster = [1, 2]>} {
-  coda.gemm acc(%a[k, m] * %w[n, k] : memref<512x1024xbf16>, memref<320x512xbf16>) outs(%o[m, n] : memref<1024x320xi8>) {
+func.func private @along_n(%a: memref<512x1024xbf16>, %w: memref<320x512xbf16>, %o: memref<1024x320xi16>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64], stages = 4, staging = 0, prefetch = 0, raster = 8, pingpong = true, cluster = [1, 2]>} {
+  coda.gemm acc(%a[k, m] * %w[n, k] : memref<512x1024xbf16>, memref<320x512xbf16>) outs(%o[m, n] : memref<1024x320xi16>) {
   ^bb0(%x: f32):
-    %y = arith.fptosi %x : f32 to i8
-    coda.yield %y : i8
+    %y = arith.fptosi %x : f32 to i16
+    coda.yield %y : i16
   }
   return
 }

@@ -292,3 +292,15 @@ func.func private @split_and_ring(%a: memref<128x128xbf16>, %w: memref<64x128xbf
   }
   return
 }
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: tile must be [rows, columns, 128]}}
+func.func private @depth_of_8_bits(%a: memref<64x128xf8E4M3FN>, %w: memref<64x128xf8E4M3FN>, %o: memref<64x64xf32>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 64, 64], stages = 3, staging = 4, prefetch = 0, raster = 8>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x128xf8E4M3FN>, memref<64x128xf8E4M3FN>) outs(%o[m, n] : memref<64x64xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}

@@ -47,15 +47,15 @@ func.func private @heads(%a: memref<256x192xbf16>, %w: memref<8x2x16x192xbf16>, 
 // CHECK: %[[LAST:.+]] = arith.minui %{{.+}}, %c1_i32 : i32
 // CHECK: arith.cmpi ult, %{{.+}}, %c32_i32 : i32
 // CHECK: llvm.store
-func.func private @few_heads(%a: memref<256x192xbf16>, %w: memref<2x2x16x192xbf16>, %c: memref<2x2x16xf32>, %o: memref<2x256x2x16xi8>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64], stages = 3, staging = 0, prefetch = 0, raster = 8>} {
+func.func private @few_heads(%a: memref<256x192xbf16>, %w: memref<2x2x16x192xbf16>, %c: memref<2x2x16xf32>, %o: memref<2x256x2x16xi16>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64], stages = 3, staging = 0, prefetch = 0, raster = 8>} {
   coda.gemm acc(%a[m, k] * %w[n0, u, n1, k] : memref<256x192xbf16>, memref<2x2x16x192xbf16>)
-      ins(%c[n0, u, n1] : memref<2x2x16xf32>) outs(%o[n0, m, u, n1] : memref<2x256x2x16xi8>) {
+      ins(%c[n0, u, n1] : memref<2x2x16xf32>) outs(%o[n0, m, u, n1] : memref<2x256x2x16xi16>) {
   ^bb0(%x: f32, %y: f32, %s: f32, %t: f32):
     %p = arith.mulf %x, %s : f32
     %q = arith.mulf %y, %t : f32
-    %pn = arith.fptosi %p : f32 to i8
-    %qn = arith.fptosi %q : f32 to i8
-    coda.yield %pn, %qn : i8, i8
+    %pn = arith.fptosi %p : f32 to i16
+    %qn = arith.fptosi %q : f32 to i16
+    coda.yield %pn, %qn : i16, i16
   }
   return
 }

@@ -67,6 +67,16 @@ SHAPES = [
     ("dynamic_k", range(4), dict(m0=2, m1=128, n0=2, n1=128, k=192), "k"),
     ("dynamic_no_k", range(4), dict(m0=2, m1=128, n0=2, n1=128, k=0), "k"),
     ("dynamic_all", range(4), dict(m0=2, m1=128, n0=2, n1=128, k=64), "mnk"),
+    # 8-bit factors.
+    ("eight", range(24), dict(eight=True), ""),
+    ("eight_ragged", range(8), dict(m0=3, m1=37, n0=3, n1=53, k=208, eight=True), ""),
+    ("eight_one_row", range(4), dict(m0=1, m1=1, n0=2, n1=128, k=64, eight=True), ""),
+    ("eight_few", range(8), dict(m0=1, m1=40, n0=3, n1=128, k=1040, eight=True), ""),
+    ("eight_factors", range(6), dict(k1=448, eight=True), ""),
+    ("eight_narrow", range(6), dict(m0=3, m1=37, n0=12, n1=16, k=144, eight=True), ""),
+    ("eight_narrow_8", range(3), dict(m0=2, m1=128, n0=16, n1=8, k=64, eight=True), ""),
+    ("eight_dynamic", range(4), dict(m0=2, m1=128, n0=2, n1=128, k=192, eight=True), "m"),
+    ("eight_dynamic_all", range(3), dict(m0=2, m1=128, n0=2, n1=128, k=192, eight=True), "mnk"),
 ]
 # Schedules of an example, at most: all tiles, clusters and roles in turn.
 SCHEDULES = 12
@@ -81,7 +91,9 @@ def cases():
 
     for shape, seeds, extents, dynamic in SHAPES:
         for seed in seeds:
-            kernel = random_regions.Kernel(seed, random_regions.sizes(**extents))
+            sizes = {name: size for name, size in extents.items() if name != "eight"}
+            kernel = random_regions.Kernel(
+                seed, random_regions.sizes(**sizes), "eight" in extents)
             args = []
             for i, (name, dims, element) in enumerate(kernel.inputs()):
                 size = [kernel.sizes[d] for d in dims]
@@ -126,9 +138,9 @@ def recipe_of(text):
     return dict(seed=1, args=args, tolerance=1.0)
 
 
-def limit(output):
+def limit(output, eight):
     """How far an output may be from the reference: the error rule of coda-run
-    by the output's own type."""
+    by the output's own type; `eight`: of products of 8-bit factors."""
     shape, _, element = output["type"].partition(":")
     size = 1
     for extent in filter(None, shape.split("x")):
@@ -136,9 +148,12 @@ def limit(output):
     if element[0] == "i":
         return 0.0
     if element == "f32" or element == "f64":
-        return 5e-5 * output["max_ref"] + 1e-6
+        return (2.0**-7 if eight else 5e-5) * output["max_ref"] + 1e-6
     most = 2 * output["unfused_error"]
-    return max(most, 1e-3 * output["max_ref"] if size < 1000 else 0.0) + 1e-6
+    if element.startswith("f8"):
+        most = max(most, output["max_ref"] / (16 if element == "f8E4M3FN" else 8))
+    floor = 2.0**-7 if eight else 1e-3 if size < 1000 else 0.0
+    return max(most, floor * output["max_ref"]) + 1e-6
 
 
 def call(command):
@@ -242,7 +257,8 @@ def run(folder, only, runner):
         if code == 0 and not case["golden"]:
             with open(results) as file:
                 outputs = json.load(file)["outputs"]
-            wrong = [o for o in outputs if o["error"] is None or not o["error"] <= limit(o)]
+            wrong = [o for o in outputs if o["error"] is None or
+                     not o["error"] <= limit(o, "_eight" in name)]
         passed += code == 0 and not wrong
         if code or wrong:
             failed.append(name)

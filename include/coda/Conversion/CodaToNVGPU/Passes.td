@@ -92,6 +92,29 @@ def GPULowerMath : Pass<"coda-gpu-lower-math"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def GPULowerF8 : Pass<"coda-gpu-lower-f8"> {
+  let summary = "conversions of 8-bit floats to the instructions of the GPU";
+  let description = [{
+    `arith.truncf` of f32, f16 and bf16 to f8E4M3FN and f8E5M2, and `arith.extf`
+    from them, become conversions of pairs. The instruction saturates, `arith`
+    does not: unless the value is clamped to the finite range before, by `min` and
+    `max` or by comparisons, what is beyond it becomes NaN or an infinity as
+    `arith` has it. Vectors have one dim and an even number of elements; what is
+    left, f64 among it, is for `coda-expand-f8`.
+
+    ```mlir
+    %y = arith.truncf %x : vector<2xf32> to vector<2xf8E4M3FN>
+    ==>
+    %0 = vector.extract %x[1] : f32 from vector<2xf32>
+    %1 = vector.extract %x[0] : f32 from vector<2xf32>
+    %2 = nvvm.convert.f32x2.to.f8x2 %0, %1 {rnd = #nvvm.fp_rnd_mode<rn>, sat = #nvvm.sat_mode<satfinite>} : vector<2xi8> (f8E4M3FN)
+    ```
+  }];
+  let dependentDialects = ["::mlir::NVVM::NVVMDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 def GPUFinalizeABI : Pass<"coda-gpu-finalize-abi", "::mlir::ModuleOp"> {
   let summary = "kernel parameters and shared memory as the hardware needs them";
   let description = [{

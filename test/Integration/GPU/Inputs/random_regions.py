@@ -18,13 +18,15 @@ def sizes(m0=3, m1=128, n0=4, n1=128, k=192, k1=None):
 
 
 class Kernel:
-    """A kernel as data: operands with their dims, and the ops of the region."""
+    """A kernel as data: operands with their dims, and the ops of the region.
+    `eight`: its factors are 8-bit floats, and some of what it loads and stores."""
 
-    def __init__(self, seed, extents=None):
+    def __init__(self, seed, extents=None, eight=False):
         self.sizes = extents or sizes()
         r = self.r = random.Random(seed)
         self.name = f"random{seed}"
         self.half = r.choice(["bf16", "bf16", "f16"])
+        self.eight = random.Random(~seed) if eight else None
         self.has_acc = seed % 6 != 5
         own_factors = "k1" in self.sizes
         num_accs = 2 if own_factors else 1 + seed % 2
@@ -40,6 +42,8 @@ class Kernel:
         self.values = []
         lhs = ("a", self.m + ["k"] if r.random() < 0.7 else ["k"] + self.m, self.half)
         k_major = r.random() < 0.7
+        if eight:
+            lhs, k_major = ("a", self.m + ["k"], self.float8()), True
         for i in range(num_accs if self.has_acc else 0):
             u = ["u"] if has_u and (i == 0 or r.random() < 0.5) else []
             n = list(self.n)
@@ -48,7 +52,9 @@ class Kernel:
             k = "k1" if own_factors and i else "k"
             dims = n + [k] if k_major else [k] + n
             left = ("a1", ["k1" if d == "k" else d for d in lhs[1]], self.half) if k == "k1" else lhs
-            self.accs.append([(left, (f"b{i}", dims, self.half))])
+            if eight and k == "k1":
+                left = left[:2] + (self.float8(),)
+            self.accs.append([(left, (f"b{i}", dims, self.float8() if eight else self.half))])
             for j in range(2 if u else 1):
                 self.values.append((f"%acc{i}_{j}", "f32"))
         if self.has_acc and own_factors and seed % 3:
@@ -57,7 +63,7 @@ class Kernel:
             left, right = self.accs[from_][0]
             n = [d for d in self.accs[to][0][1][1] if d[0] != "k"]
             k = next(d for d in left[1] if d[0] == "k")
-            self.accs[to].append((left, ("b2", n + [k] if right[1][-1] == k else [k] + n, self.half)))
+            self.accs[to].append((left, ("b2", n + [k] if right[1][-1] == k else [k] + n, right[2])))
         for i in range(num_tiles if self.has_acc else max(1, num_tiles)):
             self.load(f"t{i}", self.m + self.n, self.half, has_u and r.random() < 0.3)
         for i in range(r.randrange(3)):
@@ -76,7 +82,12 @@ class Kernel:
         if column_sum:
             self.store("cs", ["m0"] + self.n, "f32", "add")
 
+    def float8(self):
+        return self.eight.choice(["f8E4M3FN", "f8E5M2"])
+
     def load(self, name, dims, element, u=False):
+        if self.eight and self.eight.random() < 0.3:
+            element = self.float8()
         if u:
             dims = dims[:-1] + ["u"] + dims[-1:]
         args = [f"%{name}_{j}" for j in range(2 if u else 1)]
@@ -123,6 +134,8 @@ class Kernel:
         self.pool = pool[-3:]
 
     def store(self, name, dims, element, combiner):
+        if self.eight and not combiner and self.eight.random() < 0.6:
+            element = self.float8()
         yields = []
         for _ in range(2 if "u" in dims else 1):
             value = self.emit("math.tanh", [self.r.choice(self.pool)])
