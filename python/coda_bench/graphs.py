@@ -91,6 +91,34 @@ def _gemm(op: Op, graph: Graph) -> None:
     graph.result("out", graph.linear(a, graph.argument("W", (op.N, op.K))))
 
 
+def _gemm_fp8(op: Op, graph: Graph) -> None:
+    a = graph.argument("A", (op.M, op.K), "f8E4M3FN")
+    w = graph.argument("W", (op.N, op.K), "f8E4M3FN")
+    rows = op.scale == "row"
+    s = graph.argument("s", (op.M,) if rows else (), "f32")
+    t = graph.argument("t", (op.N,) if rows else (), "f32")
+    z = graph.elementwise(
+        [graph.linear(a, w, "f32"), (s, ROW if rows else ()), (t, COLUMN if rows else ())],
+        lambda body, x, y, z: body("arith.mulf", body("arith.mulf", x, y), z), "f32")
+    if op.out == "bf16":
+        graph.result("out", graph.cast(z, "bf16"))
+        return
+    low, high = graph.constant(-448.0), graph.constant(448.0)
+
+    def quantize(body: Body, x: str, y: str) -> str:
+        scaled = body("arith.mulf", x, y)
+        clamped = body("arith.maximumf", body("arith.minimumf", scaled, high), low)
+        return body("arith.truncf", clamped, type="f32 to f8E4M3FN")
+
+    graph.result("out", graph.elementwise(
+        [z, (graph.argument("u", (), "f32"), ())], quantize, "f8E4M3FN"))
+    magnitude = graph.elementwise([z], lambda body, x: body("math.absf", x), "f32")
+    graph.result("amax", graph.generic(
+        [(magnitude, TILE)],
+        graph.filled(graph.constant_text("0xFF800000", "f32"), (), "f32"), (), 2,
+        lambda body, x, out: body("arith.maximumf", x, out)))
+
+
 def _gemm_rms(op: Op, graph: Graph) -> None:
     a = graph.argument("A", (op.M, op.K))
     w = graph.argument("W", (op.h, op.K))
@@ -229,7 +257,7 @@ def _block(op: Op, graph: Graph) -> None:
 
 
 _BUILDERS = {
-    "gemm": _gemm, "gemm_rms": _gemm_rms, "gemm_swiglu": _gemm_swiglu, "gemm_rope": _gemm_rope,
+    "gemm": _gemm, "gemm_fp8": _gemm_fp8, "gemm_rms": _gemm_rms, "gemm_swiglu": _gemm_swiglu, "gemm_rope": _gemm_rope,
     "gemm_ce": _gemm_ce, "swiglu_bwd": _swiglu_bwd, "norm_bwd": _norm_bwd, "block": _block,
 }
 

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 
 from .ops import EPS, HEAD_DIM, SEQ, VOCAB, Op
 
-BF16, F32 = torch.bfloat16, torch.float32
+BF16, F32, E4M3 = torch.bfloat16, torch.float32, torch.float8_e4m3fn
 Tensors = Dict[str, torch.Tensor]
 
 
@@ -109,6 +109,32 @@ class _Gemm:
     @staticmethod
     def joined(op, t, r):
         return r
+
+
+class _GemmFp8(_Gemm):
+    @staticmethod
+    def make(op, new):
+        rows = op.scale == "row"
+        unit = torch.ones((), device=new.device)
+        return dict(
+            A=new.normal(op.M, op.K).to(E4M3), W=new.normal(op.N, op.K).to(E4M3),
+            s=new.row_scale(op.M) if rows else unit,
+            t=(new.row_scale(op.N) if rows else unit) * op.K**-0.5, u=16 * unit)
+
+    @staticmethod
+    def reference(op, t, dtype):
+        if dtype is BF16 and t["A"].is_cuda:
+            # Beside it: the sums that tensor cores keep of 8-bit factors.
+            unit = torch.ones((), device=t["A"].device)
+            z = torch._scaled_mm(t["A"], t["W"].T, unit, unit, out_dtype=BF16,
+                                 use_fast_accum=True).float()
+        else:
+            z = (t["A"].to(dtype) @ t["W"].to(dtype).T).float()
+        z = z * (t["s"][:, None] * t["t"] if op.scale == "row" else t["s"] * t["t"])
+        if op.out == "bf16":
+            return dict(out=z.to(dtype))
+        q = (z * t["u"]).clamp(-448, 448)
+        return dict(out=q if dtype is F32 else q.to(E4M3).float(), amax=z.abs().max())
 
 
 class _GemmRms(_Gemm):
@@ -302,7 +328,7 @@ def block_forward(y0, x0, Wo, wn1, Wgu, Wd, wn2, Wqkv, cos, sin, heads):
 
 
 _KINDS = {
-    "gemm": _Gemm, "gemm_rms": _GemmRms, "gemm_swiglu": _GemmSwiglu, "gemm_rope": _GemmRope,
+    "gemm": _Gemm, "gemm_fp8": _GemmFp8, "gemm_rms": _GemmRms, "gemm_swiglu": _GemmSwiglu, "gemm_rope": _GemmRope,
     "gemm_ce": _GemmCE, "swiglu_bwd": _SwigluBwd, "norm_bwd": _NormBwd, "block": _Block,
 }
 

@@ -13,7 +13,7 @@ class Value:
 
     @property
     def type(self) -> str:
-        return "tensor<%sx%s>" % ("x".join(map(str, self.shape)), self.dtype)
+        return "tensor<%s%s>" % ("".join("%dx" % n for n in self.shape), self.dtype)
 
 
 class Body:
@@ -141,18 +141,18 @@ class Graph:
             "linalg.transpose ins(%s : %s) outs(%s : {type}) permutation = [1, 0]" % (
                 value.name, value.type, init.name), shape, value.dtype)
 
-    def matmul(self, a: Value, b: Value) -> Value:
+    def matmul(self, a: Value, b: Value, dtype: str = "bf16") -> Value:
         """a (M, K) b (K, N), accumulated in f32 and rounded, as torch exports it."""
         shape = (a.shape[0], b.shape[1])
         init = self.filled(0.0, shape, "f32")
         wide = self._append(
             "linalg.matmul ins(%s, %s : %s, %s) outs(%s : {type}) -> {type}" % (
                 a.name, b.name, a.type, b.type, init.name), shape, "f32")
-        return self.cast(wide, "bf16")
+        return self.cast(wide, dtype)
 
-    def linear(self, x: Value, weight: Value) -> Value:
+    def linear(self, x: Value, weight: Value, dtype: str = "bf16") -> Value:
         """x weight^T for a weight stored (N, K): a transpose and a matmul."""
-        return self.matmul(x, self.transpose(weight))
+        return self.matmul(x, self.transpose(weight), dtype)
 
     def cast(self, value: Value, dtype: str) -> Value:
         if value.dtype == dtype:

@@ -2,8 +2,8 @@
 
 An op is one kind at one shape. Three modules hold a part of it each: this one
 its shape, `graphs` the MLIR that a framework would export for it, `inputs` its
-tensors and its reference. Everything is bf16 with f32 accumulation; weights are
-stored (N, K).
+tensors and its reference. Everything is bf16 with f32 accumulation, but for the
+factors of gemm_fp8; weights are stored (N, K).
 """
 import dataclasses
 from typing import Dict, Iterable, List, Optional, Sequence, Tuple
@@ -33,19 +33,22 @@ class Product:
 
     layout  "nt": B is stored (n, k); "nn": B is stored (k, n); "tn": A is
             stored (k, m)
+    width   bytes of an element of the factors; stored: of one of the result
     """
 
     m: int
     n: int
     k: int
     layout: str = "nt"
+    width: int = 2
+    stored: int = 2
 
     def flops(self) -> int:
         return 2 * self.m * self.n * self.k
 
     def bytes(self) -> int:
-        """Of both factors and the result, each touched once, in bf16."""
-        return 2 * (self.m * self.k + self.k * self.n + self.m * self.n)
+        """Of both factors and the result, each touched once."""
+        return self.width * (self.m * self.k + self.k * self.n) + self.stored * self.m * self.n
 
 
 class Op:
@@ -105,6 +108,29 @@ class Gemm(Op):
         if self.proj == "square":
             self.M = h
         self.products = [Product(self.M, self.N, self.K)]
+
+
+class GemmFp8(Op):
+    """C = s t (A W^T), A and W in f8E4M3FN, C in bf16 or, times u, in f8E4M3FN.
+
+    scale: tensor: s and t are numbers; row: s is one a row of A, t one a row of W.
+    With out=e4m3 C is clamped to what is finite, and the largest magnitude of s t
+    (A W^T) is an output too.
+    """
+
+    kind = "gemm_fp8"
+    variants = decode_variants = (
+        {"proj": "wo", "scale": "tensor", "out": "bf16"},
+        {"proj": "gate_up", "scale": "tensor", "out": "bf16"},
+        {"proj": "down", "scale": "tensor", "out": "bf16"},
+        {"proj": "wo", "scale": "row", "out": "bf16"},
+        {"proj": "wo", "scale": "tensor", "out": "e4m3"})
+
+    def setup(self):
+        h, f = self.h, self.F
+        self.N, self.K = {"wo": (h, h), "gate_up": (2 * f, h), "down": (h, f)}[self.proj]
+        self.products = [
+            Product(self.M, self.N, self.K, width=1, stored=1 if self.out == "e4m3" else 2)]
 
 
 class GemmRms(Op):
@@ -214,7 +240,7 @@ class Block(Op):
 
 
 KINDS = {op.kind: op for op in (
-    Gemm, GemmRms, GemmSwiglu, GemmRope, GemmCE, SwigluBwd, NormBwd, Block)}
+    Gemm, GemmFp8, GemmRms, GemmSwiglu, GemmRope, GemmCE, SwigluBwd, NormBwd, Block)}
 
 
 def known_kinds(kinds: Optional[Iterable[str]]) -> List[str]:

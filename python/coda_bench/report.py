@@ -8,6 +8,7 @@ from .manifest import read_json
 
 TITLES = {
     "gemm": "Plain GEMM",
+    "gemm_fp8": "GEMM of 8-bit factors",
     "gemm_rms": "GEMM + residual + RMSNorm, forward",
     "gemm_swiglu": "GEMM + SwiGLU, forward",
     "gemm_rope": "GEMM + RoPE of q and k, forward",

@@ -3,7 +3,8 @@ import torch
 import torch.nn.functional as F
 
 from ..inputs import (
-    BF16, BLOCK_LEAVES, Maker, block_forward, rms_norm, rope_half, silu_mul, swiglu_backward)
+    BF16, BLOCK_LEAVES, E4M3, Maker, block_forward, rms_norm, rope_half, silu_mul,
+    swiglu_backward)
 from .base import Case, Provider, register
 
 
@@ -27,6 +28,21 @@ def autograd_case(op, t, leaves, forward, names, note=""):
             x2=out[0], qkv=out[1], **{"d" + k: g for k, g in zip(names, out[2])}), note)
 
 
+def _scaled_mm(op, t):
+    """torch's product of 8-bit factors, with the sums that the tensor cores keep:
+    cuBLAS for a scale a tensor, CUTLASS for one a row."""
+    a, b = t["A"], t["W"].T
+    s, u = (t["s"][:, None], t["t"][None]) if op.scale == "row" else (t["s"], t["t"])
+    keywords = dict(use_fast_accum=True)
+    if op.out == "bf16":
+        keywords["out_dtype"] = BF16
+        return Case(lambda: torch._scaled_mm(a, b, s, u, **keywords),
+                    lambda out: dict(out=out), launches=1)
+    keywords.update(out_dtype=E4M3, scale_result=t["u"])
+    return Case(lambda: torch._scaled_mm(a, b, s, u, **keywords), lambda out: {},
+                "without the largest magnitude", launches=1)
+
+
 @register
 class Cublas(Provider):
     """The bound: only the op's matrix products, each torch.mm into its output."""
@@ -38,6 +54,8 @@ class Cublas(Provider):
             out = torch.empty(op.M, op.N, device=self.context.device, dtype=BF16)
             b = t["W"].T
             return Case(lambda: torch.mm(t["A"], b, out=out), lambda _: dict(out=out), launches=1)
+        if op.kind == "gemm_fp8":
+            return _scaled_mm(op, t)
         new = Maker(self.context.device)
         calls = []
         for p in op.products:
@@ -76,6 +94,23 @@ class Torch(Provider):
     def gemm(self, op, t):
         f = self._compile(op, lambda a, w: a @ w.T)
         return Case(lambda: f(t["A"], t["W"]), lambda out: dict(out=out))
+
+    def gemm_fp8(self, op, t):
+        rows, narrow = op.scale == "row", op.out == "e4m3"
+
+        def formula(a, w, s, v, u):
+            # The sum in f32 has no other way out.
+            z = torch._scaled_mm(
+                a, w.T, *((s[:, None], v[None]) if rows else (s, v)),
+                out_dtype=BF16, use_fast_accum=True)
+            if not narrow:
+                return z
+            z = z.float()
+            return (z * u).clamp(-448, 448).to(E4M3), z.abs().max()
+
+        f = self._compile(op, formula)
+        return Case(lambda: f(*(t[k] for k in ("A", "W", "s", "t", "u"))),
+                    lambda out: dict(out=out[0], amax=out[1]) if narrow else dict(out=out))
 
     def gemm_rms(self, op, t):
         def formula(a, w, res, wn):
