@@ -77,7 +77,7 @@ def _from_numpy(array: np.ndarray, want: Key, what: str, writable: bool) -> Tens
         raise ArgumentError("%s is read-only" % what)
     if not array.dtype.isnative:
         raise ArgumentError("%s is not in native byte order" % what)
-    if array.dtype == _BITS.get(want):
+    if want in _BITS and array.dtype == _BITS[want]:
         key = want  # Bits.
     else:
         key = _KEYS.get(array.dtype.name)
