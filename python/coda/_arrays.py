@@ -129,7 +129,7 @@ def _torch_bits(array: Any) -> Tuple[Optional[Key], Any]:
     versions of torch do not export them; (None, `array`) for anything else."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(array, torch.Tensor):
-        key = _KEYS.get(str(array.dtype).replace("torch.", ""))
+        key = _KEYS.get(str(getattr(array, "dtype", "")).replace("torch.", ""))
         if key in (_E4M3, _E5M2):
             return key, array.view(torch.uint8)
     return None, array
