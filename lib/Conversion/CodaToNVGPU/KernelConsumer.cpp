@@ -7,6 +7,7 @@
 
 #include "KernelEmitter.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
@@ -30,6 +31,27 @@ static NVVM::WGMMATypes getWGMMAType(Type type) {
          : isa<Float8E4M3FNType>(type) ? NVVM::WGMMATypes::e4m3
          : isa<Float8E5M2Type>(type)   ? NVVM::WGMMATypes::e5m2
                                        : NVVM::WGMMATypes::f16;
+}
+
+/// The matrix at `offset` in shared memory that has its `columns` in runs of less
+/// than 64, each of 64 rows of k. A row of 64 or 32 bytes is swizzled over them,
+/// one of 16 is not.
+Value KernelEmitter::runsDescriptor(Value offset, int64_t columns) {
+  int64_t row = columns * 2;
+  // Bytes from 8 rows to the next, and from a run to the next. What is called
+  // the leading offset is that of runs, but where nothing is swizzled.
+  int64_t rows = 8 * row, run = kBlockK * row;
+  uint64_t swizzle = row == 64 ? 2 : row == 32 ? 3 : 0;
+  int64_t leading = swizzle ? run : rows, stride = swizzle ? rows : run;
+  // All in units of 16 bytes.
+  uint64_t form = uint64_t(leading / 16) << 16 | uint64_t(stride / 16) << 32 |
+                  swizzle << 62;
+  Value address =
+      LLVM::PtrToIntOp::create(b, loc, b.getI32Type(), sharedPointer(offset));
+  // In a cluster an address has the number of the block above its own bits.
+  constexpr int64_t kAddressBits = 0x3ffff;
+  Value start = toI64(divU(bitAnd(address, i32(kAddressBits)), i32(16)));
+  return b.createOrFold<arith::OrIOp>(loc, start, i64(form));
 }
 
 /// Adds the products of the stage at `at` to `accumulators`: for each part of the
@@ -65,16 +87,19 @@ void KernelEmitter::multiplyBlock(const TileModel &tile, const Phase &phase,
   int64_t offset = getRightOffset(tile, schedule);
   for (unsigned part : phase.parts) {
     columns.push_back(points * tile.parts[part].numGroups);
-    w.push_back(descriptor(add(base, i32(offset)),
-                           phase.rhsKMajor ? columns.back() : kChunk, right));
+    Value at = add(base, i32(offset));
+    w.push_back(!phase.rhsKMajor && tile.runColumns < kChunk
+                    ? runsDescriptor(at, tile.runColumns)
+                    : descriptor(at, phase.rhsKMajor ? columns.back() : kChunk,
+                                 right));
     offset += columns.back() * kBlockK * 2;
   }
   NVVM::WgmmaFenceAlignedOp::create(b, loc);
-  // 32 bytes of k: along K-major rows, or as 16 rows of 128 bytes; a descriptor
-  // counts in 16 bytes.
+  // 32 bytes of k: along K-major rows, or as 16 rows of 128 bytes or of a run; a
+  // descriptor counts in 16 bytes.
   constexpr int64_t kSteps = 4;
   int64_t stepA = phase.lhsKMajor ? 2 : 128;
-  int64_t stepW = phase.rhsKMajor ? 2 : 128;
+  int64_t stepW = phase.rhsKMajor ? 2 : 2 * tile.runColumns;
   for (int64_t k = 0; k < kSteps; ++k)
     for (auto [i, accumulator] : llvm::enumerate(accumulators)) {
       int64_t part = i / fragments;

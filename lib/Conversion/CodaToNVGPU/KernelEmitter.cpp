@@ -14,6 +14,8 @@
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace mlir::coda_gpu;
 
@@ -124,10 +126,12 @@ Value KernelEmitter::addParam(KernelParam param, Type type) {
 /// swizzled over their own bytes only.
 static SmallVector<int64_t> nominalBox(ArrayRef<int64_t> box, Type element) {
   SmallVector<int64_t> nominal(box);
-  int64_t row = 1024 / element.getIntOrFloatBitWidth();
-  if (nominal.back() < row) {
-    nominal[nominal.size() - 2] = 1;
-    nominal.back() = row;
+  int64_t times = 1024 / element.getIntOrFloatBitWidth() / nominal.back();
+  nominal.back() *= times;
+  for (int64_t &extent : llvm::reverse(MutableArrayRef(nominal).drop_back())) {
+    int64_t taken = std::gcd(extent, times);
+    extent /= taken;
+    times /= taken;
   }
   return nominal;
 }

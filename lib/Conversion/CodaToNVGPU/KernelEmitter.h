@@ -256,7 +256,7 @@ private:
                              int64_t rows, int64_t inner);
   SmallVector<int64_t> columnsBoxOf(const TileModel &tile,
                                     const OperandModel &operand, unsigned dim,
-                                    int64_t rows, int64_t columns);
+                                    int64_t extent, int64_t columns);
   void skipColumns(const TileModel &tile, int64_t columns,
                    SmallVectorImpl<Value> &coords);
   void load(const OperandModel &operand, ArrayRef<int64_t> box,
@@ -298,6 +298,7 @@ private:
                             RingPosition at);
   WalkState consumeTile(const TileModel &tile, Value number,
                         const WalkState &state);
+  Value runsDescriptor(Value offset, int64_t columns);
   RingPosition multiply(const TileModel &tile, RingPosition at, Value held,
                         SmallVectorImpl<Value> &accumulators);
   void multiplyBlock(const TileModel &tile, const Phase &phase,

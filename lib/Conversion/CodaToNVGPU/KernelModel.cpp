@@ -319,19 +319,26 @@ OperandModel ModelBuilder::makeOperand(unsigned number) {
     operand.positions.push_back({r});
     operand.strides.push_back(memrefStrides[number][r]);
   }
-  // The rows of a chunk follow each other in its boxes. A tensor map may have
-  // its dims in any order but for the last.
+  // The runs of a chunk follow each other in its boxes, those of a right factor
+  // each with all rows of k. A tensor map may have its dims in any order but for
+  // the last.
   if (model.runColumns == kChunk)
     return operand;
   int inner = operand.find(model.innerN);
   int outer = operand.find(model.outerN.back());
-  if (inner < 0 || outer < 0 || inner == outer + 1 ||
+  if (inner < 0 || outer < 0 ||
       outer == static_cast<int>(operand.dims.size()) - 1)
+    return operand;
+  int before = inner;
+  for (int i = 0; i < inner; ++i)
+    if (model.dims[operand.dims[i]].kind == DimKind::k)
+      before = i;
+  if (before == outer + 1)
     return operand;
   auto move = [&](auto &list) {
     auto moved = list[outer];
     list.erase(list.begin() + outer);
-    list.insert(list.begin() + (outer < inner ? inner - 1 : inner), moved);
+    list.insert(list.begin() + (outer < before ? before - 1 : before), moved);
   };
   move(operand.dims);
   move(operand.positions);
@@ -415,9 +422,6 @@ FailureOr<Phase> ModelBuilder::makePhase(unsigned accumulator,
   if (model.blockK != kBlockK && (!phase.lhsKMajor || !phase.rhsKMajor))
     return fail("an 8-bit factor is not contiguous along k: WGMMA transposes "
                 "16-bit ones only");
-  if (!phase.rhsKMajor && model.runColumns < kChunk)
-    return fail("a right factor is contiguous along n, in runs of less than 64 "
-                "columns");
   phase.rhsElement = rhs.element;
   phase.rhs.resize(op.getAccSizes().size());
   phase.rhs[accumulator] = std::move(rhs);

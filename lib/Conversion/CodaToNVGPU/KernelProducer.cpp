@@ -30,16 +30,20 @@ SmallVector<int64_t> KernelEmitter::boxOf(const OperandModel &operand,
   return box;
 }
 
-/// A box of 64 columns or a part of them besides `rows` along `dim`.
+/// A box of 64 columns or a part of them, by `extent` along `dim`.
 SmallVector<int64_t> KernelEmitter::columnsBoxOf(const TileModel &tile,
                                                  const OperandModel &operand,
-                                                 unsigned dim, int64_t rows,
+                                                 unsigned dim, int64_t extent,
                                                  int64_t columns) {
-  SmallVector<int64_t> box = boxOf(operand, dim, rows, columns);
-  if (tile.runColumns < columns) {
-    box.back() = tile.runColumns;
-    box[operand.find(tile.outerN.back())] = columns / tile.runColumns;
-  }
+  SmallVector<int64_t> box(operand.dims.size(), 1);
+  auto set = [&](unsigned d, int64_t to) {
+    if (int position = operand.find(d); position >= 0)
+      box[position] = to;
+  };
+  set(dim, extent);
+  set(tile.innerN, std::min(columns, tile.runColumns));
+  if (tile.runColumns < columns)
+    set(tile.outerN.back(), columns / tile.runColumns);
   return box;
 }
 
@@ -146,15 +150,9 @@ void KernelEmitter::loadBlock(const TileModel &tile, const Phase &phase,
       for (unsigned d : tile.outerN)
         there[d] = chunkAt[d];
       there[tile.innerN] = chunkAt[tile.innerN];
-      SmallVector<int64_t> chunkBox;
-      if (phase.rhsKMajor) {
-        chunkBox = boxOf(rhs, tile.innerN, tile.runColumns, tile.blockK);
-        if (tile.runColumns < kChunk)
-          chunkBox[rhs.find(tile.outerN.back())] = kChunk / tile.runColumns;
-      } else {
-        chunkBox = boxOf(rhs, phase.k.back(), kBlockK, kChunk);
-      }
-      loadShared(rhs, chunkBox, there, at.stage,
+      loadShared(rhs,
+                 columnsBoxOf(tile, rhs, phase.k.back(), tile.blockK, kChunk),
+                 there, at.stage,
                  add(base, add(i32(offset),
                                mul(chunk, i32(kChunk * kBlockK * 2)))),
                  share);

@@ -29,20 +29,6 @@ func.func private @one_head(%a: memref<256x192xbf16>, %w: memref<4x1x32x192xbf16
 
 // -----
 
-// expected-error @+1 {{no schedule for this kernel on sm_90a: a right factor is contiguous along n, in runs of less than 64 columns}}
-func.func private @n_major(%a: memref<256x192xbf16>, %w: memref<192x8x2x32xbf16>, %o: memref<8x256x2x32xbf16>) attributes {coda.kernel} {
-  coda.gemm acc(%a[m, k] * %w[k, n0, u, n1] : memref<256x192xbf16>, memref<192x8x2x32xbf16>)
-      outs(%o[n0, m, u, n1] : memref<8x256x2x32xbf16>) {
-  ^bb0(%x: f32, %y: f32):
-    %pn = arith.truncf %x : f32 to bf16
-    %qn = arith.truncf %y : f32 to bf16
-    coda.yield %pn, %qn : bf16, bf16
-  }
-  return
-}
-
-// -----
-
 // expected-error @+1 {{no schedule for this kernel on sm_90a: an 8-bit factor is not contiguous along k: WGMMA transposes 16-bit ones only}}
 func.func private @n_major_f8(%a: memref<256x128xf8E4M3FN>, %w: memref<128x256xf8E4M3FN>, %o: memref<256x256xbf16>) attributes {coda.kernel} {
   coda.gemm acc(%a[m, k] * %w[k, n] : memref<256x128xf8E4M3FN>, memref<128x256xf8E4M3FN>)

@@ -59,3 +59,50 @@ func.func private @few_heads(%a: memref<256x192xbf16>, %w: memref<2x2x16x192xbf1
   }
   return
 }
+
+// A right factor that is contiguous along the halves: a box of 64 columns has run
+// after run, each with all rows of k. 64 bytes of a row are swizzled (mode 2): eight
+// rows are 512 bytes, a run is 4096; 16 rows of k are 1024. Descriptors count in 16
+// bytes: 2 << 62 | 32 << 32 | 256 << 16. In a cluster an address has the number of
+// the block above its 18 bits.
+
+// CHECK: gpu.func @runs_of_32
+// CHECK: nvgpu.tma.async.load %[[W:[^\[]+]][%[[N1:.+]], %c0, %[[K:.+]], %[[N0:.+]]], {{.*}} : <tensor = memref<2x32x1x64xbf16,
+// CHECK: nvgpu.tma.async.load %[[W]][%[[N1]], %c1, %[[K]], %[[N0]]], {{.*}} : <tensor = memref<2x32x1x64xbf16,
+// CHECK: nvvm.setmaxregister increase
+// CHECK: %[[ADDRESS:.+]] = llvm.ptrtoint %{{.+}} : !llvm.ptr<3> to i32
+// CHECK: %[[OWN:.+]] = arith.andi %[[ADDRESS]], %c262143_i32 : i32
+// CHECK: %[[START:.+]] = arith.divui %[[OWN]], %c16_i32 : i32
+// CHECK: %[[WIDE:.+]] = arith.extui %[[START]] : i32 to i64
+// CHECK: %[[DESC:.+]] = arith.ori %[[WIDE]], %c-9223371899399045120_i64 : i64
+// CHECK: nvvm.wgmma.mma_async %{{.+}}, %[[DESC]], %{{.+}} B[<bf16>, <one>, <row>]
+// CHECK: %[[NEXT:.+]] = arith.addi %[[DESC]], %c64_i64 : i64
+// CHECK: nvvm.wgmma.mma_async %{{.+}}, %[[NEXT]],
+func.func private @runs_of_32(%a: memref<256x192xbf16>, %w: memref<192x8x2x32xbf16>, %o: memref<8x256x2x32xbf16>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64], stages = 3, staging = 2, prefetch = 0, raster = 8>} {
+  coda.gemm acc(%a[m, k] * %w[k, n0, u, n1] : memref<256x192xbf16>, memref<192x8x2x32xbf16>)
+      outs(%o[n0, m, u, n1] : memref<8x256x2x32xbf16>) {
+  ^bb0(%x: f32, %y: f32):
+    %pn = arith.truncf %x : f32 to bf16
+    %qn = arith.truncf %y : f32 to bf16
+    coda.yield %pn, %qn : bf16, bf16
+  }
+  return
+}
+
+// 16 bytes of a row are not swizzled, and runs (1024 bytes) are the other offset:
+// 64 << 32 | 8 << 16; 16 rows of k are 256 bytes.
+
+// CHECK: gpu.func @runs_of_8
+// CHECK: nvgpu.tma.async.load {{.*}} : <tensor = memref<8x8x64xbf16,
+// CHECK: nvvm.setmaxregister increase
+// CHECK: %[[DESC:.+]] = arith.ori %{{.+}}, %c274878431232_i64 : i64
+// CHECK: %[[NEXT:.+]] = arith.addi %[[DESC]], %c16_i64 : i64
+func.func private @runs_of_8(%a: memref<256x192xbf16>, %w: memref<192x16x8xbf16>, %o: memref<16x256x8xbf16>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64], stages = 3, staging = 2, prefetch = 0, raster = 8>} {
+  coda.gemm acc(%a[m, k] * %w[k, n0, n1] : memref<256x192xbf16>, memref<192x16x8xbf16>)
+      outs(%o[n0, m, n1] : memref<16x256x8xbf16>) {
+  ^bb0(%x: f32):
+    %pn = arith.truncf %x : f32 to bf16
+    coda.yield %pn : bf16
+  }
+  return
+}

@@ -59,8 +59,11 @@ SHAPES = [
     ("no_k", range(4), dict(m0=2, m1=128, n0=2, n1=128, k=0), ""),
     ("no_rows", range(4), dict(m0=0, m1=128, n0=2, n1=128, k=64), ""),
     ("no_columns", range(4), dict(m0=2, m1=128, n0=0, n1=128, k=64), ""),
-    ("narrow", range(6), dict(m0=2, m1=128, n0=8, n1=32, k=64), ""),
-    ("narrow_ragged", range(4), dict(m0=3, m1=37, n0=12, n1=16, k=72), ""),
+    # The latter seeds have right factors in rows of n.
+    ("narrow", [*range(6), 13, 18, 21, 22, 36, 70, 133], dict(m0=2, m1=128, n0=8, n1=32, k=192), ""),
+    ("narrow_16", [2, 13, 18, 22, 36, 97], dict(m0=2, m1=128, n0=8, n1=16, k=200), ""),
+    ("narrow_8", [2, 13, 18, 22, 36, 97], dict(m0=2, m1=128, n0=16, n1=8, k=64), ""),
+    ("narrow_ragged", [*range(4), 13, 18, 21, 36], dict(m0=3, m1=37, n0=12, n1=16, k=72), ""),
     ("dynamic_m", range(8), dict(m0=3, m1=128, n0=2, n1=128, k=64), "m"),
     ("dynamic_ragged_m", range(4), dict(m0=5, m1=37, n0=2, n1=128, k=64), "m"),
     ("dynamic_no_rows", range(4), dict(m0=0, m1=128, n0=2, n1=128, k=64), "m"),
