@@ -7,6 +7,11 @@
 # CHECK: tile ops: {{[0-9]+}} functions, {{[0-9]+}} products, 0 functions wrong
 # CHECK: programs, fused: {{[0-9]+}} functions, {{[0-9]+}} products, 0 functions wrong
 # CHECK: second derivatives: {{[0-9]+}} functions, {{[0-9]+}} products, 0 functions wrong
+"""autodiff-numeric.py DIR COMPILER TIMES [FIRST [JOBS]]
+
+TIMES as many functions as the test has, 180 and 58 for second derivatives, with
+seeds from FIRST on, in JOBS processes; COMPILER links.
+"""
 import os
 import random
 import sys
@@ -368,13 +373,14 @@ FUSION = ["func.func(coda-fuse)", "canonicalize", "cse",
 def main():
     folder, compiler, times = sys.argv[1], sys.argv[2], int(sys.argv[3])
     first = int(sys.argv[4]) if len(sys.argv) > 4 else 0
+    jobs = int(sys.argv[5]) if len(sys.argv) > 5 else 1
     wrong = 0
 
     def run(title, functions, **options):
         nonlocal wrong
         print(title, end=": ", flush=True)
         wrong += check(functions, os.path.join(folder, title.replace(",", "").replace(" ", "-")),
-                       compiler, **options)
+                       compiler, jobs=jobs, **options)
 
     def tile_ops(count, start):
         return [TileOp(first + s).function("tile%d" % s) for s in range(start, start + count)]

@@ -21,7 +21,7 @@ PIPELINE = [
     "--coda-decompose",
     "--one-shot-bufferize=bufferize-function-boundaries",
     "--convert-linalg-to-loops", "--expand-strided-metadata", "--lower-affine",
-    "--convert-scf-to-cf", "--llvm-request-c-wrappers", "--convert-math-to-llvm",
+    "--canonicalize", "--cse", "--convert-scf-to-cf", "--llvm-request-c-wrappers", "--convert-math-to-llvm",
     "--convert-math-to-libm", "--convert-arith-to-llvm", "--convert-index-to-llvm",
     "--finalize-memref-to-llvm", "--convert-func-to-llvm", "--convert-cf-to-llvm",
     "--reconcile-unrealized-casts",
@@ -73,8 +73,8 @@ def build(text, folder, compiler):
     with open(path + ".mlir", "w", encoding="utf-8") as f:
         f.write(text)
     for command in [
-            ["coda-opt", path + ".mlir", *PIPELINE, "-o", path + ".llvm.mlir"],
-            ["mlir-translate", "--mlir-to-llvmir", path + ".llvm.mlir", "-o", path + ".ll"],
+            ["coda-opt", path + ".mlir", *PIPELINE, "--emit-bytecode", "-o", path + ".mlirbc"],
+            ["mlir-translate", "--mlir-to-llvmir", path + ".mlirbc", "-o", path + ".ll"],
             ["llc", "-O0", "-relocation-model=pic", "-filetype=obj", path + ".ll",
              "-o", path + ".o"],
             [compiler, "-shared", path + ".o", "-lm", "-L" + runner, "-Wl,-rpath," + runner,

@@ -1,11 +1,13 @@
 """Derived gradients of functions of tile ops, against central differences.
 
-A function is text on tensors in f64; `check` differentiates all of them in one
+A function is text on tensors in f64; `check` differentiates a batch of them in one
 run of coda-opt, runs functions and gradients as what coda-decompose makes of
 them, and compares, argument by argument, <gradient, v> with the difference of
 <cotangents, results> along v. That is <J v, u> = <v, J^T u>.
 """
 import dataclasses
+import functools
+import multiprocessing
 import os
 import re
 import subprocess
@@ -67,9 +69,32 @@ def unwrap(module):
     return head, rest.rstrip().removesuffix("}")
 
 
-def check(functions, folder, compiler, options="", then=(), again=False, tolerance=2e-6):
-    """Prints what differs and a summary; the number of functions that do.
-    `again`: also of the gradients' own gradients."""
+# Functions that are compiled together: each has a pass of its own over all.
+BATCH = 60
+
+
+def check(functions, folder, compiler, jobs=1, **options):
+    """Prints what differs and a summary; the number of functions that do. Batches
+    are compiled and run by `jobs` processes. Options are those of check_batch."""
+    batches = [(functions[i:i + BATCH], os.path.join(folder, str(i)))
+               for i in range(0, len(functions), BATCH)]
+    one = functools.partial(check_batch, compiler=compiler, **options)
+    # Processes of their own: what a batch loads goes with it.
+    with multiprocessing.get_context("fork").Pool(jobs, maxtasksperchild=1) as pool:
+        found = pool.starmap(one, batches, chunksize=1)
+    for _, _, bad in found:
+        for text in bad:
+            print(text)
+    wrong = sum(len(bad) for _, _, bad in found)
+    print("%d functions, %d products, %d functions wrong" % (
+        sum(count for count, _, _ in found), sum(products for _, products, _ in found), wrong))
+    return wrong
+
+
+def check_batch(functions, folder, compiler, options="", then=(), again=False, tolerance=2e-6):
+    """The functions that were checked, the products that were compared, and what to
+    say of each function that is wrong. `again`: also of the gradients' own
+    gradients."""
     numbers = {f.name: np.random.default_rng(zlib.crc32(f.name.encode())) for f in functions}
     text = "\n".join(f.source() for f in functions)
     text = differentiate(text, [f.name for f in functions], options, list(then))
@@ -96,7 +121,7 @@ def check(functions, folder, compiler, options="", then=(), again=False, toleran
         plans.append((f, plain, grad, cotangents))
     head, body = unwrap(text)
     library = build(head + body + "\n".join(map(function, cases)), folder, compiler)
-    wrong, products = 0, 0
+    wrong, products = [], 0
     for f, plain, grad, cotangents in plans:
         rng = numbers[f.name.split("_grad")[0]]
         floats = [i for i, (t, _) in enumerate(f.results) if is_float(t)]
@@ -120,7 +145,5 @@ def check(functions, folder, compiler, options="", then=(), again=False, toleran
             if not abs(product - difference) <= tolerance * scale:
                 bad.append("argument %d: %.9g, differences %.9g" % (i, product, difference))
         if bad:
-            wrong += 1
-            print("%s: %s\n%s" % (f.name, "; ".join(bad), f.source() if f.text else ""))
-    print("%d functions, %d products, %d functions wrong" % (len(plans), products, wrong))
-    return wrong
+            wrong.append("%s: %s\n%s" % (f.name, "; ".join(bad), f.source() if f.text else ""))
+    return len(plans), products, wrong
