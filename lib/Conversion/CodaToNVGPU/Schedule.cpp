@@ -432,14 +432,30 @@ static int64_t getNumTiles(const TileModel &tile, TileShape shape) {
          llvm::divideCeil(columns, points);
 }
 
+/// Columns of accumulators that the tiles have for each that there is; 1 where
+/// that is not known.
+static double getColumnWaste(const KernelModel &kernel, TileShape shape) {
+  int64_t ofTiles = 0, all = 0;
+  for (const TileModel &tile : kernel.tiles) {
+    int64_t points =
+        getTilePoints(tile, shape.getSchedule(kernel.func.getContext()));
+    int64_t columns = tile.getColumns();
+    if (points == 0 || ShapedType::isDynamic(columns))
+      return 1;
+    ofTiles += llvm::divideCeil(columns, points) * shape.columns;
+    all += columns * tile.getNumGroups();
+  }
+  return all == 0 ? 1 : double(ofTiles) / all;
+}
+
 /// Points that the busiest multiprocessor works on, those beyond the edges
-/// included; 1 where the number of tiles is not known.
-static int64_t getBusiestPoints(const KernelModel &kernel, TileShape shape) {
+/// included, or, where the number of tiles is not known, a number in proportion.
+static double getBusiestPoints(const KernelModel &kernel, TileShape shape) {
   int64_t tiles = 0;
   for (const TileModel &tile : kernel.tiles) {
     int64_t count = getNumTiles(tile, shape);
     if (count == 0)
-      return 1;
+      return getColumnWaste(kernel, shape);
     tiles += count;
   }
   return llvm::divideCeil(tiles, kMultiprocessors) * shape.rows *
@@ -499,8 +515,12 @@ static double getTimeOfFewTiles(const KernelModel &kernel, TileShape shape) {
   // no products hide, and each op of its region.
   constexpr double kFirstExchangeUs = 0.5, kExchangeUs = 0.25, kChunkUs = 0.4,
                    kOpUs = 0.1;
+  // What L2 gives out of the left factor in a us beside what comes from memory,
+  // and what it takes blocks that share it to wait for each other, in each round.
+  constexpr double kSharedBytesPerUs = 5e7, kSharingUs = 0.5;
   ScheduleAttr schedule = shape.getSchedule(kernel.func.getContext());
-  int64_t clusters = getNumClusters(shape.split);
+  int64_t blocksOfCluster = getClusterBlocks(schedule);
+  int64_t clusters = getNumClusters(blocksOfCluster);
   // What a multiprocessor takes in needs as many bytes on their way.
   constexpr double kRingBytes = 128 << 10;
   int64_t stage = getStageBytes(kernel, schedule);
@@ -509,16 +529,17 @@ static double getTimeOfFewTiles(const KernelModel &kernel, TileShape shape) {
   int64_t ring = (kSharedMemoryBytes - others) / stage * stage;
   double bytesPerUsOfOne =
       kBytesPerUsOfOne * std::clamp(ring / kRingBytes, 0.1, 1.0);
-  double time = 0, region = 0;
+  double time = 0, region = 0, saved = 0;
   int64_t rounds = 0;
   for (const TileModel &tile : kernel.tiles) {
     int64_t tiles = getNumTiles(tile, shape);
-    // Bytes of both factors and columns of the right one, over k.
-    double taken = 0, columns = 0;
+    // Bytes of both factors and of the left one, columns of the right one, over k.
+    double taken = 0, left = 0, columns = 0;
     for (const Phase &phase : tile.phases) {
       int64_t blocks = std::max<int64_t>(1, getNumBlocks(tile, phase));
       double ofOne = double(blocks) / shape.split;
       taken += ofOne * getBlockBytes(tile, phase, schedule);
+      left += ofOne * getRightOffset(tile, schedule);
       columns += ofOne * kBlockK * getTilePoints(tile, schedule) *
                  phase.numGroups;
     }
@@ -526,16 +547,20 @@ static double getTimeOfFewTiles(const KernelModel &kernel, TileShape shape) {
                             columns * shape.rows / kPointsPerUsOfOne);
     double streamed = columns * 2 / kBytesPerUs;
     // The right factor comes from memory for the first of the row tiles.
-    int64_t rowTiles = llvm::divideCeil(
-        tiles, llvm::divideCeil(tile.getColumns(),
-                                getTilePoints(tile, schedule)));
+    int64_t columnTiles = llvm::divideCeil(tile.getColumns(),
+                                           getTilePoints(tile, schedule));
+    int64_t rowTiles = llvm::divideCeil(tiles, columnTiles);
     auto timeOf = [&](int64_t busy) {
-      return std::max(least, streamed * busy * shape.split / rowTiles);
+      return std::max(least, streamed * busy * blocksOfCluster / rowTiles);
     };
-    time += tiles / clusters * timeOf(clusters);
-    if (int64_t rest = tiles % clusters)
+    // A cluster has as many column tiles as blocks, or one.
+    int64_t groups =
+        rowTiles * llvm::divideCeil(columnTiles, shape.cluster.n);
+    time += groups / clusters * timeOf(clusters);
+    if (int64_t rest = groups % clusters)
       time += timeOf(rest);
-    rounds += llvm::divideCeil(tiles, clusters);
+    rounds += llvm::divideCeil(groups, clusters);
+    saved += tiles * left * (1 - 1.0 / shape.cluster.n);
     int64_t chunks = getRegionPoints(tile, schedule) / kChunk *
                      getFragments(schedule);
     region = std::max(region,
@@ -544,6 +569,8 @@ static double getTimeOfFewTiles(const KernelModel &kernel, TileShape shape) {
   time += shape.pingpong ? region : rounds * region;
   if (shape.split > 1)
     time += kFirstExchangeUs + rounds * kExchangeUs;
+  if (shape.cluster.n > 1)
+    time += rounds * kSharingUs - saved / kSharedBytesPerUs;
   return time;
 }
 
@@ -557,8 +584,14 @@ static SmallVector<TileShape> getShapesForFewTiles(const KernelModel &kernel) {
   SmallVector<std::pair<double, TileShape>> timed;
   for (auto [rows, pingpong] : {std::pair(64, true), std::pair(128, false)})
     for (int64_t columns : {64, 128, 192, 256})
-      for (int64_t split : {1, 2, 3, 4, 6, 8}) {
-        TileShape shape{rows, columns, pingpong, split};
+      for (auto [split, sharing] :
+           {std::pair(1, 1), {1, 2}, {1, 4}, {2, 1}, {3, 1}, {4, 1}, {6, 1},
+            {8, 1}}) {
+        // Of taller tiles the left factor is mostly rows that are not there;
+        // narrow ones were no faster.
+        if (sharing > 1 && (rows != kChunk || columns == kChunk))
+          continue;
+        TileShape shape{rows, columns, pingpong, split, {1, sharing}};
         shape.depth = getDepthOfBlock(kernel);
         // All columns of the accumulators must be some argument's.
         ScheduleAttr schedule = shape.getSchedule(kernel.func.getContext());
@@ -611,11 +644,14 @@ static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
   constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
   // Of a short region little is exposed, the less the longer the products are.
   bool isShort = cost <= kMaxCostOfTallTile && !waits;
-  double wide = isShort ? 0.95 + 100.0 / getDepth(kernel) : 0.98;
+  double depth = getDepth(kernel);
+  double wide = isShort ? 0.95 + 100.0 / depth : 0.98;
+  double wideStore = std::min(1.02, 0.955 + 80.0 / depth);
   Candidate candidates[] = {
-      {{192, 128, true}, 0.96, 0.96, 0.96, kMaxCostOfTallTile},
-      {{128, 128, true}, 0.97, 0.97, isShort ? 1.00 : 1.04, kMaxCostOfPingpong},
-      {{128, 256, false}, 0.95, 1.02, wide, kMaxCostOfWideTile},
+      {{192, 128, true}, 0.975, 0.96, 0.96, kMaxCostOfTallTile},
+      {{128, 192, true}, 0.95, 0.96, 0.96, kMaxCostOfTallTile},
+      {{128, 128, true}, 0.975, 0.97, isShort ? 1.00 : 1.04, kMaxCostOfPingpong},
+      {{128, 256, false}, wideStore, 1.02, wide, kMaxCostOfWideTile},
       {{128, 192, false}, 1.00, 1.06, 1.03, kAny},
       {{128, 128, false}, 1.02, 1.08, 1.06, kAny},
       {{128, 64, false}, 1.10, 1.20, 1.20, kAny}};
@@ -672,6 +708,37 @@ static SmallVector<Placement> getPlacements(bool loads, bool isMap,
           direct};
 }
 
+/// The first schedules of each tile, with clusters of two blocks that share
+/// factors. They are candidates for who measures: what multicast saves, reads of
+/// L2, has not been what limits a kernel with many tiles, and its blocks wait for
+/// each other.
+static SmallVector<ScheduleAttr>
+getSharingSchedules(const KernelModel &kernel,
+                    ArrayRef<ScheduleAttr> schedules) {
+  SmallVector<ScheduleAttr> firsts, sharing;
+  for (ScheduleAttr schedule : schedules) {
+    if (getClusterBlocks(schedule) > 1 ||
+        llvm::any_of(firsts, [&](ScheduleAttr first) {
+          return first.getTile() == schedule.getTile() &&
+                 first.getPingpong() == schedule.getPingpong();
+        }))
+      continue;
+    firsts.push_back(schedule);
+    for (ClusterShape cluster : {ClusterShape{2, 1}, ClusterShape{1, 2}}) {
+      auto shared = ScheduleAttr::get(
+          schedule.getContext(), schedule.getTile(), schedule.getStages(),
+          schedule.getStaging(), schedule.getRaster(), schedule.getPrefetch(),
+          schedule.getPingpong(), schedule.getRing(), schedule.getInplace(),
+          /*split=*/1, cluster);
+      std::string why;
+      if (succeeded(verifySchedule(kernel, shared, why)) &&
+          !llvm::is_contained(schedules, shared))
+        sharing.push_back(shared);
+    }
+  }
+  return sharing;
+}
+
 SmallVector<ScheduleAttr>
 coda_gpu::enumerateSchedules(const KernelModel &kernel, bool batchInvariant,
                              std::string &reason) {
@@ -723,6 +790,7 @@ coda_gpu::enumerateSchedules(const KernelModel &kernel, bool batchInvariant,
       }
     }
   }
+  llvm::append_range(schedules, getSharingSchedules(kernel, schedules));
   return schedules;
 }
 

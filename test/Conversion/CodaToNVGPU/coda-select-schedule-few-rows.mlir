@@ -28,3 +28,17 @@ func.func private @few_columns(%a: memref<16x11008xbf16>, %w: memref<4096x11008x
   }
   return
 }
+
+// -----
+
+// 64 rows are much of what each of 96 tiles loads, and four share them.
+// CHECK-LABEL: func.func private @shared_rows
+// CHECK-SAME: tile = [64, 128, 64], {{.*}} pingpong = true, cluster = [1, 4]>
+func.func private @shared_rows(%a: memref<64x4096xbf16>, %w: memref<12288x4096xbf16>, %o: memref<64x12288xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x4096xbf16>, memref<12288x4096xbf16>) outs(%o[m, n] : memref<64x12288xbf16>) {
+  ^bb0(%x: f32):
+    %y = arith.truncf %x : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}

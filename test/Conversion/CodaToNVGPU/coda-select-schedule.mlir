@@ -2,8 +2,8 @@
 
 // CHECK-LABEL: func.func private @store
 // CHECK-SAME: coda.schedule = #coda_gpu.schedule<tile = [128, 256, 64], stages = 4, staging = 2, prefetch = 0, raster = 8>
-func.func private @store(%a: memref<?x64xbf16>, %w: memref<256x64xbf16>, %o: memref<?x256xbf16>) attributes {coda.kernel} {
-  coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x64xbf16>, memref<256x64xbf16>) outs(%o[m, n] : memref<?x256xbf16>) {
+func.func private @store(%a: memref<?x8192xbf16>, %w: memref<256x8192xbf16>, %o: memref<?x256xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x8192xbf16>, memref<256x8192xbf16>) outs(%o[m, n] : memref<?x256xbf16>) {
   ^bb0(%x: f32):
     %y = arith.truncf %x : f32 to bf16
     coda.yield %y : bf16
@@ -14,11 +14,11 @@ func.func private @store(%a: memref<?x64xbf16>, %w: memref<256x64xbf16>, %o: mem
 // -----
 
 // The busiest of 132 multiprocessors has 6 tiles of 192x128 here, of 22x32, or 4
-// of 128x256.
+// of 128x256, the store of which is little beside 4096 products.
 // CHECK-LABEL: func.func private @square
 // CHECK-SAME: tile = [128, 256, 64]
-func.func private @square(%a: memref<4096x64xbf16>, %w: memref<4096x64xbf16>, %o: memref<4096x4096xbf16>) attributes {coda.kernel} {
-  coda.gemm acc(%a[m, k] * %w[n, k] : memref<4096x64xbf16>, memref<4096x64xbf16>) outs(%o[m, n] : memref<4096x4096xbf16>) {
+func.func private @square(%a: memref<4096x4096xbf16>, %w: memref<4096x4096xbf16>, %o: memref<4096x4096xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<4096x4096xbf16>, memref<4096x4096xbf16>) outs(%o[m, n] : memref<4096x4096xbf16>) {
   ^bb0(%x: f32):
     %y = arith.truncf %x : f32 to bf16
     coda.yield %y : bf16
@@ -33,6 +33,35 @@ func.func private @square(%a: memref<4096x64xbf16>, %w: memref<4096x64xbf16>, %o
 // CHECK-SAME: tile = [192, 128, 64]
 func.func private @tall(%a: memref<16384x64xbf16>, %w: memref<4096x64xbf16>, %o: memref<16384x4096xbf16>) attributes {coda.kernel} {
   coda.gemm acc(%a[m, k] * %w[n, k] : memref<16384x64xbf16>, memref<4096x64xbf16>) outs(%o[m, n] : memref<16384x4096xbf16>) {
+  ^bb0(%x: f32):
+    %y = arith.truncf %x : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// Where the columns are many the tile of 192 of them is the fastest that hides its
+// store.
+// CHECK-LABEL: func.func private @wide
+// CHECK-SAME: tile = [128, 192, 64], stages = 5, staging = 1, prefetch = 0, raster = 8, pingpong = true>
+func.func private @wide(%a: memref<16384x2048xbf16>, %w: memref<11264x2048xbf16>, %o: memref<16384x11264xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<16384x2048xbf16>, memref<11264x2048xbf16>) outs(%o[m, n] : memref<16384x11264xbf16>) {
+  ^bb0(%x: f32):
+    %y = arith.truncf %x : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// Without rows that are known, columns of a tile beyond the last are.
+// CHECK-LABEL: func.func private @one_column_tile
+// CHECK-SAME: tile = [192, 128, 64]
+func.func private @one_column_tile(%a: memref<?x2048xbf16>, %w: memref<128x2048xbf16>, %o: memref<?x128xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x2048xbf16>, memref<128x2048xbf16>) outs(%o[m, n] : memref<?x128xbf16>) {
   ^bb0(%x: f32):
     %y = arith.truncf %x : f32 to bf16
     coda.yield %y : bf16

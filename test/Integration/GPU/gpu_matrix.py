@@ -161,15 +161,17 @@ def programs():
 # ---- Preparing
 
 def forced_clusters(command, cluster):
-    """A database with the selector's schedule of each product of a program, in
-    clusters of `cluster` blocks, in the words of `coda-compile --emit=schedules`."""
+    """A database with a schedule of each product of a program, in clusters of
+    `cluster` blocks: one with loaded tiles in the ring if there is one, else the
+    selector's."""
     done = subprocess.run(command + ["--emit=schedules", "-o", "-"], stdout=subprocess.PIPE, text=True)
     if done.returncode:
         return {}
     forced = {}
     for kernel in json.loads(done.stdout)["kernels"]:
         if kernel["key"].startswith(("gemm", "bundle")):
-            schedule = re.sub(", split = \\d+", "", kernel["schedules"][0])
+            ring = next((s for s in kernel["schedules"] if "ring = true" in s), kernel["schedules"][0])
+            schedule = re.sub(", split = \\d+", "", ring)
             m, n = cluster.split("x")
             forced[kernel["key"]] = dict(schedule=schedule[:-1] + f", cluster = [{m}, {n}]>")
     return forced
@@ -191,10 +193,13 @@ def prepare(folder, only, tools, cluster=None):
                 json.dump(dict(version=1, gpus=dict(forced=forced_clusters(command, cluster))), file)
             flags.append("--schedule-db=" + path(".forced.json"))
         done = subprocess.run(command + flags, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        if done.returncode or "in the database" in done.stdout:
+        if done.returncode:
             return program, done.stdout
         if cluster:
             os.remove(path(".forced.json"))
+            with open(path(".so"), "rb") as file:
+                if f"_c{cluster}\0".encode() not in file.read():
+                    return program, f"no kernel has clusters of {cluster} blocks"
         os.remove(path(".mlir"))
         with open(report) as file:
             program.slow = "unfused-on-device" in file.read()
