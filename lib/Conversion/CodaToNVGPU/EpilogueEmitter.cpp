@@ -57,9 +57,7 @@ EpilogueEmitter::EpilogueEmitter(KernelEmitter &emitter, const TileModel &tile,
   quadRow = e.add(e.mul(e.warp, e.i32(16)), quad);
   quadColumn = e.mul(inQuad, e.i32(2));
 
-  // Where the lane's 16 bytes lie in a 64x64 box of 16-bit elements, for each
-  // pair of 8-column blocks. A box of runs of columns is swizzled over the bytes
-  // of a run.
+  // A box of runs of columns is swizzled over the bytes of a run.
   auto swizzle = [&](Value chunk, Value row, int64_t columns, int64_t bytes) {
     int64_t run = std::min(tile.runColumns, columns) * bytes;
     return e.mul(e.bitXor(chunk, e.remU(row, e.i32(run / 16))), e.i32(16));
@@ -69,29 +67,19 @@ EpilogueEmitter::EpilogueEmitter(KernelEmitter &emitter, const TileModel &tile,
       e.add(e.add(e.mul(e.warp, e.i32(16)),
                   e.mul(e.remU(matrix, e.i32(2)), e.i32(8))),
             inMatrix);
-  for (int64_t p = 0; p < kPiecesPerChunk; ++p)
-    swizzled[p] = e.add(e.mul(boxRow, e.i32(128)),
-                        swizzle(e.add(e.divU(matrix, e.i32(2)), e.i32(2 * p)),
-                                inMatrix, /*columns=*/64, /*bytes=*/2));
-  // Where the thread's 8 bytes lie in a 64x32 box of 32-bit elements, for an
-  // even or odd piece and each 8-column block.
-  for (int64_t half = 0; half < 2; ++half)
-    for (int64_t pair = 0; pair < 2; ++pair)
-      swizzled32[half][pair] = e.add(
-          e.add(e.mul(quadRow, e.i32(128)),
-                swizzle(e.add(e.divU(inQuad, e.i32(2)),
-                              e.i32(4 * half + 2 * pair)),
-                        quad, /*columns=*/32, /*bytes=*/4)),
-          e.mul(e.remU(inQuad, e.i32(2)), e.i32(8)));
-  // Where the thread's 2 bytes lie in a 64x64 box of 8-bit elements, which has
-  // rows of 64 bytes, for each piece.
+  inBox16 = e.add(e.mul(boxRow, e.i32(128)),
+                  swizzle(e.divU(matrix, e.i32(2)), inMatrix, /*columns=*/64,
+                          /*bytes=*/2));
+  inBox32 =
+      e.add(e.add(e.mul(quadRow, e.i32(128)),
+                  swizzle(e.divU(inQuad, e.i32(2)), quad, /*columns=*/32,
+                          /*bytes=*/4)),
+            e.mul(e.remU(inQuad, e.i32(2)), e.i32(8)));
+  // A box of 8-bit elements has rows of 64 bytes.
   int64_t run8 = std::min(tile.runColumns, kChunk);
-  for (int64_t p = 0; p < kPiecesPerChunk; ++p)
-    swizzled8[p] =
-        e.add(e.add(e.mul(quadRow, e.i32(64)), quadColumn),
-              e.mul(e.bitXor(e.i32(p), e.remU(e.divU(quad, e.i32(2)),
-                                              e.i32(run8 / 16))),
-                    e.i32(16)));
+  inBox8 =
+      e.add(e.add(e.mul(quadRow, e.i32(64)), quadColumn),
+            e.mul(e.remU(e.divU(quad, e.i32(2)), e.i32(run8 / 16)), e.i32(16)));
   stagedBoxes = getStagedBoxes(tile, e.schedule);
   // In region order: users follow what they use.
   llvm::DenseSet<Value> inGroup;
@@ -289,9 +277,45 @@ void EpilogueEmitter::loadRows() {
   }
 }
 
+/// Registers of a thread that accumulators and the values of columns may take
+/// together while the last products run.
+static constexpr int64_t kMaxEarlyRegisters = 160;
+
+void EpilogueEmitter::loadColumns() {
+  auto forColumns = [&](llvm::function_ref<void(unsigned, int64_t)> body) {
+    for (unsigned i = 0; i < tile.inputs.size(); ++i)
+      for (int64_t point = 0; point < tile.inputs[i].points; ++point)
+        if (levelOf(tile.inputs[i]) == Column && !tile.inputs[i].combiner &&
+            !tile.op.getInputArguments(i)[point].use_empty())
+          body(i, point);
+  };
+  int64_t blocks = points / 8;
+  int64_t registers = getThreadAccumulators(e.schedule);
+  forColumns([&](unsigned i, int64_t) {
+    const InputModel &input = tile.inputs[i];
+    bool packed =
+        hasPairAccess(input) && input.element.getIntOrFloatBitWidth() == 16;
+    registers += blocks * (packed ? 1 : 2);
+  });
+  if (registers > kMaxEarlyRegisters)
+    return;
+  for (chunk = 0; chunk < chunks; ++chunk) {
+    enterChunk();
+    walkChunk([&] {
+      forColumns([&](unsigned i, int64_t point) {
+        const InputModel &input = tile.inputs[i];
+        columnValues[{i, point}].push_back(
+            loadDirect(input, tile.uCoords(input.uDims, point)));
+      });
+    });
+  }
+}
+
 EpilogueEmitter::Placed EpilogueEmitter::loadInput(unsigned number,
                                                    int64_t point) {
   const InputModel &input = tile.inputs[number];
+  if (auto it = columnValues.find({number, point}); it != columnValues.end())
+    return it->second[chunk * (kChunk / 8) + 2 * piece + block];
   if (input.path == LoadPath::Prefetched &&
       getPrefetchedPerChunk(tile, e.schedule))
     return {loadPrefetched(number, point), Full};
@@ -330,8 +354,14 @@ EpilogueEmitter::loadDirect(const InputModel &input, ArrayRef<int64_t> u) {
     if (pairs) {
       if (last)
         column = e.minU(column, last);
+      // Two of 16 bits as the word that they are: as a vector of one word, which
+      // it becomes otherwise, it would not be known to be invariant.
+      bool word = type.getIntOrFloatBitWidth() == 16;
+      Type pair = VectorType::get({2}, type);
       Value both = loadAt(input, e.add(row, columnOffset(input, u, column)),
-                          VectorType::get({2}, type));
+                          word ? b.getI32Type() : pair);
+      if (word)
+        both = LLVM::BitcastOp::create(b, loc, pair, both);
       for (int64_t i = 0; i < 2; ++i)
         elements[2 * half + i] = vector::ExtractOp::create(b, loc, both, i);
       continue;
@@ -440,27 +470,41 @@ EpilogueEmitter::loadCombining(const InputModel &input, ArrayRef<int64_t> u) {
   return {pack(elements, type, level), level};
 }
 
-/// The thread's addresses in a box at `base`: those of 16-bit elements by
-/// piece, then those of 32-bit ones, then those of 8-bit ones by piece.
-SmallVector<Value> EpilogueEmitter::lanePointers(Value base) {
-  SmallVector<Value> pointers;
-  for (Value offset : swizzled)
-    pointers.push_back(e.sharedPointer(e.add(base, offset)));
-  for (auto &half : swizzled32)
-    for (Value offset : half)
-      pointers.push_back(e.sharedPointer(e.add(base, offset)));
-  for (Value offset : swizzled8)
-    pointers.push_back(e.sharedPointer(e.add(base, offset)));
-  return pointers;
+/// The thread's addresses in boxes at `base`, a multiple of 128.
+EpilogueEmitter::LaneAddresses EpilogueEmitter::laneAddresses(Value base) {
+  return {e.sharedAddress(e.add(base, inBox16)),
+          e.sharedAddress(e.add(base, inBox32)),
+          e.sharedAddress(e.add(base, inBox8))};
 }
 
-/// Address number `lane` of the thread in loaded box `box` of the chunk.
+/// Place number `lane` of the thread in boxes: those of 16-bit elements by piece,
+/// then those of 32-bit ones by 8-column block, then those of 8-bit ones by
+/// piece. Swizzling combines bits of the row and of the column by exclusive or,
+/// so that one address gives all others; it is made where it is used, to be in no
+/// register before.
+Value EpilogueEmitter::lanePointer(const LaneAddresses &addresses,
+                                   unsigned lane) {
+  int64_t number = lane % kPiecesPerChunk;
+  switch (lane / kPiecesPerChunk) {
+  case 0:
+    return e.addressPointer(e.bitXor(addresses.of16, e.i32(32 * number)));
+  case 1:
+    return e.addressPointer(e.bitXor(addresses.of32, e.i32(32 * number)));
+  default:
+    return e.addressPointer(e.bitXor(addresses.of8, e.i32(16 * number)));
+  }
+}
+
+/// Pointer number `lane` of the thread into loaded box `box` of the chunk.
 Value EpilogueEmitter::loadedPointer(int64_t box, unsigned lane) {
   LoadedTiles::Box there = loaded->getBox(fragment, chunk, box);
-  SmallVector<Value> &pointers = loadedPointers[there.unit];
-  if (pointers.empty())
-    pointers = lanePointers(loaded->getBase(there.unit));
-  return e.offsetPointer(pointers[lane], there.offset);
+  auto it = loadedAddresses.find(there.unit);
+  if (it == loadedAddresses.end())
+    it = loadedAddresses
+             .try_emplace(there.unit,
+                          laneAddresses(loaded->getBase(there.unit)))
+             .first;
+  return e.offsetPointer(lanePointer(it->second, lane), there.offset);
 }
 
 /// One block of a loaded tile; a piece of 16-bit elements is read at once, and

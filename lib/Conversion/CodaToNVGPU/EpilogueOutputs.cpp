@@ -76,17 +76,18 @@ void EpilogueEmitter::acquireStaging() {
     e.warpgroupBarrier();
   }
   slot = chunk % slots;
-  stagingPointers = lanePointers(e.add(
+  stagingAddresses = laneAddresses(e.add(
       stagingBase,
       e.i32(slot * getStagingPerChunk(tile, e.schedule) * kBoxBytes)));
 }
 
-/// Address number `lane` of the thread in stored box `box` of the chunk.
+/// Pointer number `lane` of the thread into stored box `box` of the chunk.
 Value EpilogueEmitter::stagedPointer(int64_t box, unsigned lane) {
   StagedBox there = stagedBoxes[box];
   if (there.inPlace)
     return loadedPointer(there.number, lane);
-  return e.offsetPointer(stagingPointers[lane], there.number * kBoxBytes);
+  return e.offsetPointer(lanePointer(stagingAddresses, lane),
+                         there.number * kBoxBytes);
 }
 
 /// Writes a block into stored box `box` of the chunk; 16-bit elements go out

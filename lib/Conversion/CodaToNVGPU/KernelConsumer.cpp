@@ -122,9 +122,10 @@ void KernelEmitter::multiplyBlock(const TileModel &tile, const Phase &phase,
 /// Multiplies all k blocks of a tile; at most one group of WGMMA is in flight
 /// while the next is issued. The elements of the accumulators come out of the
 /// last wait itself, so that no read can move above it; those of one fragment
-/// after those of another.
+/// after those of another. What `underLast` emits runs before that wait.
 RingPosition KernelEmitter::multiply(const TileModel &tile, RingPosition at,
                                      Value held,
+                                     llvm::function_ref<void()> underLast,
                                      SmallVectorImpl<Value> &elements) {
   int64_t fragments = getFragments(schedule);
   auto countOf = [&](const AccumulatorPart &part) {
@@ -188,6 +189,7 @@ RingPosition KernelEmitter::multiply(const TileModel &tile, RingPosition at,
   // The other consumer's products may follow these.
   if (schedule.getPingpong())
     arrive(turn, sub(i32(1), consumer));
+  underLast();
 
   SmallVector<Value> before;
   std::string constraints;
@@ -236,6 +238,14 @@ Value KernelEmitter::opaque(Value value) {
       .getResult(0);
 }
 
+/// `value`, the same in all threads of a warp, as something known to be so: what
+/// is made of it takes registers of the warp, and the copy engine's instructions
+/// take no others.
+Value KernelEmitter::uniform(Value value) {
+  return NVVM::ShflOp::create(b, loc, value.getType(), i32(-1), value, i32(0),
+                              i32(31), NVVM::ShflKind::idx, UnitAttr());
+}
+
 /// Accumulators of a thread beside which a region's row values fit.
 static constexpr int64_t kFewAccumulators = 64;
 
@@ -256,21 +266,32 @@ KernelEmitter::consumeTile(const TileModel &tile, Value number,
     epilogues.emplace_back(*this, tile, tileCoords(tile, number), fragment);
     epilogues.back().loadRows();
   };
+  auto beginLate = [&](int64_t fragment) {
+    setThread(opaque(threadId));
+    begin(fragment, uniform(opaque(number)));
+  };
   for (int64_t f = 0; early && f < fragments; ++f)
     begin(f, number);
   SmallVector<Value> accumulators;
   if (tile.phases.empty())
     releaseHeld(state.ring, state.held);
   else
-    after.ring = multiply(tile, state.ring, state.held, accumulators);
+    after.ring = multiply(
+        tile, state.ring, state.held,
+        [&] {
+          if (schedule.getSplit() > 1)
+            return;
+          if (!early)
+            beginLate(0);
+          epilogues.front().loadColumns();
+        },
+        accumulators);
   auto runRegion = [&](RingPosition &loadedAt) {
     LoadedTiles loaded(*this, tile, loadedAt);
     size_t perFragment = accumulators.size() / fragments;
     for (int64_t f = 0; f < fragments; ++f) {
-      if (!early) {
-        setThread(opaque(threadId));
-        begin(f, opaque(number));
-      }
+      if (static_cast<int64_t>(epilogues.size()) == f)
+        beginLate(f);
       epilogues[f].run(
           ArrayRef(accumulators).slice(f * perFragment, perFragment), loaded);
     }

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 #include <numeric>
 
@@ -229,6 +230,15 @@ Value KernelEmitter::sharedPointer(Value byteOffset) {
                              ArrayRef<LLVM::GEPArg>{byteOffset});
 }
 
+Value KernelEmitter::sharedAddress(Value byteOffset) {
+  return add(dynamicAddress, byteOffset);
+}
+
+Value KernelEmitter::addressPointer(Value address) {
+  return LLVM::IntToPtrOp::create(
+      b, loc, LLVM::LLVMPointerType::get(b.getContext(), 3), address);
+}
+
 Value KernelEmitter::offsetPointer(Value pointer, int64_t bytes) {
   if (bytes == 0)
     return pointer;
@@ -364,14 +374,29 @@ TileCoords KernelEmitter::tileCoords(const TileModel &tile, Value number) {
   ClusterShape cluster = schedule.getCluster();
   Value rowTiles = numRowGroups(tile);
   Value columnTiles = numColumnGroups(tile);
-  Value raster = i32(std::max<int64_t>(1, schedule.getRaster() / cluster.m));
+  int64_t perGroup = std::max<int64_t>(1, schedule.getRaster() / cluster.m);
+  Value raster = i32(perGroup);
   Value groupSize = mul(raster, columnTiles);
   Value group = divU(number, groupSize);
   Value rest = remU(number, groupSize);
   Value first = mul(group, raster);
-  Value rows = minU(sub(rowTiles, first), raster);
-  Value rowTile = add(first, remU(rest, rows));
-  Value columnTile = divU(rest, rows);
+  Value rowTile, columnTile;
+  if (std::optional<int64_t> known = getConstantIntValue(rowTiles)) {
+    // Division by constants only: it has no instruction.
+    int64_t few = *known % perGroup;
+    rowTile = remU(rest, raster);
+    columnTile = divU(rest, raster);
+    if (few != 0) {
+      Value isFull = lessU(first, i32(*known - few));
+      rowTile = select(isFull, rowTile, remU(rest, i32(few)));
+      columnTile = select(isFull, columnTile, divU(rest, i32(few)));
+    }
+  } else {
+    Value rows = minU(sub(rowTiles, first), raster);
+    rowTile = remU(rest, rows);
+    columnTile = divU(rest, rows);
+  }
+  rowTile = add(first, rowTile);
   Value outside;
   if (cluster.m > 1)
     std::tie(rowTile, outside) = rowTileOfBlock(tile, rowTile);
@@ -522,15 +547,11 @@ void KernelEmitter::emitPrologue() {
     exchangeReady = nvgpu::MBarrierCreateOp::create(b, loc, type);
     exchangeFree = nvgpu::MBarrierCreateOp::create(b, loc, type);
   }
-  Value address = toI32(
+  dynamicAddress = toI32(
       memref::ExtractAlignedPointerAsIndexOp::create(b, loc, dynamicMemory));
-  dynamicPointer = LLVM::IntToPtrOp::create(
-      b, loc, LLVM::LLVMPointerType::get(context, 3), address);
+  dynamicPointer = addressPointer(dynamicAddress);
   threadId = toI32(gpu::ThreadIdOp::create(b, loc, gpu::Dimension::x));
-  // Uniform over a warp, and known to be so.
-  warpgroup = NVVM::ShflOp::create(b, loc, b.getI32Type(), i32(-1),
-                                   divU(threadId, i32(128)), i32(0), i32(31),
-                                   NVVM::ShflKind::idx, UnitAttr());
+  warpgroup = uniform(divU(threadId, i32(128)));
   warpgroupThread = remU(threadId, i32(128));
   blockId = toI32(gpu::BlockIdOp::create(b, loc, gpu::Dimension::x));
   gridSize = toI32(gpu::GridDimOp::create(b, loc, gpu::Dimension::x));

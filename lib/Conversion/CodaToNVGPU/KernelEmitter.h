@@ -217,6 +217,9 @@ private:
   /// The bytes of a box in shared memory.
   Value boxView(Value byteOffset, ArrayRef<int64_t> box, Type element);
   Value sharedPointer(Value byteOffset);
+  /// The address of a byte of dynamic shared memory, i32, and its pointer.
+  Value sharedAddress(Value byteOffset);
+  Value addressPointer(Value address);
   Value offsetPointer(Value pointer, int64_t bytes);
 
   // The rings: k blocks for all, loaded tiles for each consumer.
@@ -277,6 +280,7 @@ private:
   };
   void setThread(Value thread);
   Value opaque(Value value);
+  Value uniform(Value value);
   void emitPrologue();
   void emitProducer();
   void emitPrefetcher();
@@ -300,6 +304,7 @@ private:
                         const WalkState &state);
   Value runsDescriptor(Value offset, int64_t columns);
   RingPosition multiply(const TileModel &tile, RingPosition at, Value held,
+                        llvm::function_ref<void()> underLast,
                         SmallVectorImpl<Value> &accumulators);
   void multiplyBlock(const TileModel &tile, const Phase &phase,
                      RingPosition at, SmallVectorImpl<Value> &accumulators,
@@ -373,7 +378,7 @@ private:
   /// What the first thread does before all others go on.
   Block *setUp = nullptr;
   // Values at the top of the kernel.
-  Value dynamicMemory, dynamicPointer, full, empty, turn;
+  Value dynamicMemory, dynamicAddress, dynamicPointer, full, empty, turn;
   Value prefetchFull, prefetchEmpty;
   Value exchangeReady, exchangeFree;
   /// Of the tiles, the first of this block's and the step to the next; the slice
@@ -434,6 +439,9 @@ public:
   /// Loads of whole rows, issued before the main loop so that they are there
   /// after it.
   void loadRows();
+  /// Loads of columns, issued while the last products run, if what they take in
+  /// registers fits beside the accumulators; the others are the blocks' own.
+  void loadColumns();
   /// The region over all chunks; `accumulators` are the thread's of the
   /// fragment, already waited for.
   void run(ArrayRef<Value> accumulators, LoadedTiles &loaded);
@@ -444,6 +452,12 @@ private:
   struct Placed {
     Value value;
     Level level = None;
+  };
+
+  /// Of the lane's part of the first columns, of boxes of 16-, 32- and 8-bit
+  /// elements: i32, in shared memory.
+  struct LaneAddresses {
+    Value of16, of32, of8;
   };
 
   Level levelOf(const OperandModel &operand);
@@ -477,7 +491,8 @@ private:
   Placed loadDirect(const InputModel &input, ArrayRef<int64_t> u);
   Placed loadCombining(const InputModel &input, ArrayRef<int64_t> u);
   Value loadPrefetched(unsigned input, int64_t point);
-  SmallVector<Value> lanePointers(Value base);
+  LaneAddresses laneAddresses(Value base);
+  Value lanePointer(const LaneAddresses &addresses, unsigned lane);
   Value loadedPointer(int64_t box, unsigned lane);
   Placed coordinate(unsigned domainDim);
 
@@ -513,11 +528,17 @@ private:
 
   /// First row of this warpgroup; row of the thread within 16, column pair.
   Value row0, quadRow, quadColumn;
-  Value swizzled[4], swizzled32[2][2], swizzled8[4];
+  /// Where the lane's part of the first columns lies in a box of 64 rows of 64
+  /// 16-bit elements, of 32 32-bit ones, of 64 8-bit ones.
+  Value inBox16, inBox32, inBox8;
   ArrayRef<Value> accumulators;
 
   // Caches: values of the tile, and of the block of 8 columns.
   llvm::DenseMap<Value, Placed> tileValues, blockValues;
+  /// What was loaded of columns ahead of the region, by input and point: a value
+  /// for each block.
+  llvm::DenseMap<std::pair<unsigned, int64_t>, SmallVector<Placed>>
+      columnValues;
   /// Values that a coda.group_reduce enters: they change with the group.
   SmallVector<Value> groupDependent;
 
@@ -528,14 +549,14 @@ private:
 
   // Loaded tiles; where the lane reads them, by unit.
   LoadedTiles *loaded = nullptr;
-  llvm::DenseMap<int64_t, SmallVector<Value>> loadedPointers;
+  llvm::DenseMap<int64_t, LaneAddresses> loadedAddresses;
   /// What a thread has read of the piece, by box.
   llvm::DenseMap<int64_t, SmallVector<Value>> prefetchedWords;
 
   // Staging and reductions.
   SmallVector<StagedBox> stagedBoxes;
   Value stagingBase;
-  SmallVector<Value> stagingPointers;
+  LaneAddresses stagingAddresses;
   /// The first block of a piece, by stored box.
   llvm::DenseMap<int64_t, SmallVector<Value>> stagedWords;
   int64_t slot = 0;

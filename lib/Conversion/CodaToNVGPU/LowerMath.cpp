@@ -19,6 +19,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -87,8 +88,14 @@ struct Builder {
   }
   Value ex2(Value x) { return call("llvm.nvvm.ex2.approx.ftz.f", x); }
   Value lg2(Value x) { return call("llvm.nvvm.lg2.approx.ftz.f", x); }
+  Value reciprocal(Value x) {
+    return call("llvm.nvvm.rcp.approx.ftz.f", x);
+  }
+  /// As div.approx does it, but without a product by 1. 0 for |y| of 2^126 and
+  /// more, the reciprocal of which is denormal.
   Value div(Value x, Value y) {
-    return call("llvm.nvvm.div.approx.ftz.f", {x, y});
+    return matchPattern(x, m_OneFloat()) ? reciprocal(y)
+                                         : mul(x, reciprocal(y));
   }
 
   Value exp(Value x) { return ex2(mul(x, constant(kLog2E))); }
@@ -235,13 +242,98 @@ struct LowerFunction : public OpRewritePattern<OpTy> {
   Emit emit;
 };
 
+/// bf16 is the upper half of f32. Of two in a word one is shifted into place, the
+/// other needs no more than that the one below it is cleared.
+struct ExtendPairs : public OpRewritePattern<arith::ExtFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::ExtFOp op,
+                                PatternRewriter &rewriter) const override {
+    auto from = dyn_cast<VectorType>(op.getIn().getType());
+    auto to = dyn_cast<VectorType>(op.getType());
+    if (!from || !from.getElementType().isBF16() ||
+        !to.getElementType().isF32() || from.getRank() != 1 ||
+        from.isScalable() || from.getNumElements() % 2 != 0)
+      return rewriter.notifyMatchFailure(op, "not pairs of bf16 to f32");
+    Location loc = op.getLoc();
+    int64_t count = from.getNumElements();
+    Type i32 = rewriter.getI32Type();
+    // A word, not a vector of one: its load would no longer be known to be of
+    // what nobody writes.
+    Value words =
+        count == 2
+            ? Value(LLVM::BitcastOp::create(rewriter, loc, i32, op.getIn()))
+            : vector::BitCastOp::create(
+                  rewriter, loc, VectorType::get({count / 2}, i32), op.getIn());
+    auto constant = [&](int64_t value) -> Value {
+      return arith::ConstantOp::create(rewriter, loc,
+                                       rewriter.getI32IntegerAttr(value));
+    };
+    SmallVector<Value> elements;
+    for (int64_t i = 0; i < count / 2; ++i) {
+      Value word = count == 2 ? words
+                              : Value(vector::ExtractOp::create(rewriter, loc,
+                                                                words, i));
+      Value low =
+          arith::ShLIOp::create(rewriter, loc, word, constant(16));
+      Value high = arith::AndIOp::create(rewriter, loc, word,
+                                         constant(int32_t(0xffff0000u)));
+      for (Value bits : {low, high})
+        elements.push_back(arith::BitcastOp::create(
+            rewriter, loc, rewriter.getF32Type(), bits));
+    }
+    rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, to, elements);
+    return success();
+  }
+};
+
+/// x + (a b + c d) => (x + a b) + c d: two instructions, not three. The sum of
+/// products may be an element of a vector of which only elements are read.
+struct ChainSums : public OpRewritePattern<arith::AddFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::AddFOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getType().isF32())
+      return rewriter.notifyMatchFailure(op, "not of f32");
+    auto readAlone = [](Operation *sum) {
+      return sum->hasOneUse() ||
+             llvm::all_of(sum->getUsers(), llvm::IsaPred<vector::ExtractOp>);
+    };
+    for (auto [other, inner] : {std::pair(op.getLhs(), op.getRhs()),
+                                std::pair(op.getRhs(), op.getLhs())}) {
+      auto extract = inner.getDefiningOp<vector::ExtractOp>();
+      auto sum = (extract ? extract.getSource() : inner)
+                     .getDefiningOp<arith::AddFOp>();
+      if (!sum || !inner.hasOneUse() || !readAlone(sum) ||
+          !sum.getLhs().getDefiningOp<arith::MulFOp>() ||
+          !sum.getRhs().getDefiningOp<arith::MulFOp>())
+        continue;
+      Value result = other;
+      for (Value term : {sum.getLhs(), sum.getRhs()}) {
+        if (extract)
+          term = vector::ExtractOp::create(rewriter, extract.getLoc(), term,
+                                           extract.getMixedPosition());
+        result = arith::AddFOp::create(rewriter, op.getLoc(), result, term);
+      }
+      rewriter.replaceOp(op, result);
+      return success();
+    }
+    return rewriter.notifyMatchFailure(op, "adds no sum of two products");
+  }
+};
+
 struct GPULowerMath : public coda_gpu::impl::GPULowerMathBase<GPULowerMath> {
   using GPULowerMathBase::GPULowerMathBase;
 
   void runOnOperation() override {
-    // A product and a sum are one instruction, rounded once. Not in what the
-    // functions below expand to, which relies on its roundings.
-    if (!strict)
+    if (!strict) {
+      RewritePatternSet sums(&getContext());
+      sums.add<ChainSums>(&getContext());
+      if (failed(applyPatternsGreedily(getOperation(), std::move(sums))))
+        return signalPassFailure();
+      // A product and a sum are one instruction, rounded once. Not in what the
+      // functions below expand to, which relies on its roundings.
       getOperation()->walk([](arith::ArithFastMathInterface op) {
         if (!isa<arith::AddFOp, arith::MulFOp, arith::SubFOp>(op) ||
             !getElementTypeOrSelf(op->getResult(0)).isF32())
@@ -252,6 +344,7 @@ struct GPULowerMath : public coda_gpu::impl::GPULowerMathBase<GPULowerMath> {
                         op->getContext(),
                         flags | arith::FastMathFlags::contract));
       });
+    }
     RewritePatternSet patterns(&getContext());
     coda_gpu::populateLowerMathPatterns(patterns, strict);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
@@ -300,6 +393,7 @@ void coda_gpu::populateLowerMathPatterns(RewritePatternSet &patterns,
   patterns.add<LowerFunction<math::RoundEvenOp>>(context, emitRoundEven);
   patterns.add<LowerFunction<math::CopySignOp>>(context, emitCopySign);
   patterns.add<LowerFunction<math::PowFOp>>(context, emitPow);
+  patterns.add<ExtendPairs>(context);
   populatePolynomialApproximateErfPattern(patterns);
   populateLowerMathF64Patterns(patterns);
   // By the functions above, or by products.

@@ -17,10 +17,12 @@ func.func @exp(%x: f32) -> f32 {
 // Only the instruction is repeated for each element.
 // CHECK-LABEL: func.func @vector_in_16_bits
 // CHECK-SAME: (%[[X:.*]]: vector<2xbf16>)
-// CHECK: %[[W:.*]] = arith.extf %[[X]] : vector<2xbf16> to vector<2xf32>
-// CHECK: %[[E0:.*]] = vector.extract %[[W]][0]
+// CHECK: %[[W:.*]] = llvm.bitcast %[[X]] : vector<2xbf16> to i32
+// CHECK: %[[S:.*]] = arith.shli %[[W]], %c16_i32
+// CHECK: %[[H:.*]] = arith.andi %[[W]], %c-65536_i32
+// CHECK: %[[E0:.*]] = arith.bitcast %[[S]] : i32 to f32
+// CHECK: %[[E1:.*]] = arith.bitcast %[[H]] : i32 to f32
 // CHECK: %[[R0:.*]] = llvm.call_intrinsic "llvm.nvvm.rsqrt.approx.ftz.f"(%[[E0]])
-// CHECK: %[[E1:.*]] = vector.extract %[[W]][1]
 // CHECK: %[[R1:.*]] = llvm.call_intrinsic "llvm.nvvm.rsqrt.approx.ftz.f"(%[[E1]])
 // CHECK: %[[R:.*]] = vector.from_elements %[[R0]], %[[R1]]
 // CHECK: arith.truncf %[[R]] : vector<2xf32> to vector<2xbf16>
@@ -50,15 +52,98 @@ func.func @contract(%x: f32, %v: vector<2xf32>, %d: f64) -> (f32, vector<2xf32>,
 
 // -----
 
+// bf16 is the upper half of f32, in the word of two as well. What is stored so,
+// and other types, are what they were.
+// CHECK-LABEL: func.func @extend_pairs
+// CHECK-SAME: (%[[X:.*]]: vector<4xbf16>, %[[Y:.*]]: vector<4xf16>, %[[Z:.*]]: vector<3xbf16>)
+// CHECK: %[[W:.*]] = vector.bitcast %[[X]] : vector<4xbf16> to vector<2xi32>
+// CHECK: %[[A:.*]] = vector.extract %[[W]][0]
+// CHECK: %[[A0:.*]] = arith.shli %[[A]], %c16_i32
+// CHECK: %[[A1:.*]] = arith.andi %[[A]], %c-65536_i32
+// CHECK: %[[F0:.*]] = arith.bitcast %[[A0]]
+// CHECK: %[[F1:.*]] = arith.bitcast %[[A1]]
+// CHECK: %[[B:.*]] = vector.extract %[[W]][1]
+// CHECK: %[[B0:.*]] = arith.shli %[[B]], %c16_i32
+// CHECK: %[[B1:.*]] = arith.andi %[[B]], %c-65536_i32
+// CHECK: %[[F2:.*]] = arith.bitcast %[[B0]]
+// CHECK: %[[F3:.*]] = arith.bitcast %[[B1]]
+// CHECK: vector.from_elements %[[F0]], %[[F1]], %[[F2]], %[[F3]] : vector<4xf32>
+// CHECK: arith.extf %[[Y]] : vector<4xf16> to vector<4xf32>
+// CHECK: arith.extf %[[Z]] : vector<3xbf16> to vector<3xf32>
+// STRICT-LABEL: func.func @extend_pairs
+// STRICT-COUNT-2: arith.shli
+func.func @extend_pairs(%x: vector<4xbf16>, %y: vector<4xf16>, %z: vector<3xbf16>)
+    -> (vector<4xf32>, vector<4xf32>, vector<3xf32>) {
+  %0 = arith.extf %x : vector<4xbf16> to vector<4xf32>
+  %1 = arith.extf %y : vector<4xf16> to vector<4xf32>
+  %2 = arith.extf %z : vector<3xbf16> to vector<3xf32>
+  return %0, %1, %2 : vector<4xf32>, vector<4xf32>, vector<3xf32>
+}
+
+// -----
+
+// A sum of two products is added a product at a time: two instructions, each
+// rounded once. Not what has another reader, nor in the source's own order.
+// CHECK-LABEL: func.func @chain
+// CHECK-SAME: (%[[S:.*]]: f32, %[[X:.*]]: vector<2xf32>, %[[Y:.*]]: vector<2xf32>)
+// CHECK: %[[P:.*]] = arith.mulf %[[X]], %[[X]] fastmath<contract> : vector<2xf32>
+// CHECK: %[[Q:.*]] = arith.mulf %[[Y]], %[[Y]] fastmath<contract> : vector<2xf32>
+// CHECK: %[[P0:.*]] = vector.extract %[[P]][0]
+// CHECK: %[[S0:.*]] = arith.addf %[[S]], %[[P0]] fastmath<contract>
+// CHECK: %[[Q0:.*]] = vector.extract %[[Q]][0]
+// CHECK: %[[S1:.*]] = arith.addf %[[S0]], %[[Q0]] fastmath<contract>
+// CHECK: %[[P1:.*]] = vector.extract %[[P]][1]
+// CHECK: %[[S2:.*]] = arith.addf %[[S1]], %[[P1]] fastmath<contract>
+// CHECK: %[[Q1:.*]] = vector.extract %[[Q]][1]
+// CHECK: %[[S3:.*]] = arith.addf %[[S2]], %[[Q1]] fastmath<contract>
+// CHECK: return %[[S3]]
+// STRICT-LABEL: func.func @chain
+// STRICT: %[[V:.*]] = arith.addf %{{.*}}, %{{.*}} : vector<2xf32>
+// STRICT: %[[V0:.*]] = vector.extract %[[V]][0]
+// STRICT: arith.addf %{{.*}}, %[[V0]] : f32
+func.func @chain(%s: f32, %x: vector<2xf32>, %y: vector<2xf32>) -> f32 {
+  %0 = arith.mulf %x, %x : vector<2xf32>
+  %1 = arith.mulf %y, %y : vector<2xf32>
+  %2 = arith.addf %0, %1 : vector<2xf32>
+  %3 = vector.extract %2[0] : f32 from vector<2xf32>
+  %4 = arith.addf %s, %3 : f32
+  %5 = vector.extract %2[1] : f32 from vector<2xf32>
+  %6 = arith.addf %4, %5 : f32
+  return %6 : f32
+}
+
+// -----
+
+// CHECK-LABEL: func.func @chain_not
+// CHECK: %[[P:.*]] = arith.mulf
+// CHECK: %[[Q:.*]] = arith.mulf
+// CHECK: %[[V:.*]] = arith.addf %[[P]], %[[Q]]
+// CHECK: %[[S:.*]] = arith.addf %{{.*}}, %[[V]]
+// CHECK: return %[[S]], %[[V]]
+func.func @chain_not(%s: f32, %x: f32, %y: f32) -> (f32, f32) {
+  %0 = arith.mulf %x, %x : f32
+  %1 = arith.mulf %y, %y : f32
+  %2 = arith.addf %0, %1 : f32
+  %3 = arith.addf %s, %2 : f32
+  return %3, %2 : f32, f32
+}
+
+// -----
+
 // CHECK-LABEL: func.func @div
 // CHECK-SAME: (%[[X:.*]]: f32, %[[Y:.*]]: f32)
-// CHECK: llvm.call_intrinsic "llvm.nvvm.div.approx.ftz.f"(%[[X]], %[[Y]])
+// CHECK: %[[R:.*]] = llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"(%[[Y]])
+// CHECK: %[[D:.*]] = arith.mulf %[[X]], %[[R]] : f32
+// CHECK: %[[ONE:.*]] = llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"(%[[Y]])
+// CHECK: return %[[D]], %[[ONE]]
 // STRICT-LABEL: func.func @div
 // STRICT-SAME: (%[[X:.*]]: f32, %[[Y:.*]]: f32)
 // STRICT: arith.divf %[[X]], %[[Y]] : f32
-func.func @div(%x: f32, %y: f32) -> f32 {
+func.func @div(%x: f32, %y: f32) -> (f32, f32) {
+  %one = arith.constant 1.0 : f32
   %0 = arith.divf %x, %y : f32
-  return %0 : f32
+  %1 = arith.divf %one, %y : f32
+  return %0, %1 : f32, f32
 }
 
 // -----

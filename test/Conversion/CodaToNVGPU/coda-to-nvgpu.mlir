@@ -339,8 +339,12 @@ func.func private @ring_repeats(%a: memref<256x256xbf16>, %w: memref<4x128x256xb
 // CHECK: %[[BASE:.*]] = arith.muli {{.*}}, %c49152_i32
 // CHECK: %[[HALF:.*]] = arith.addi %[[BASE]], %{{.*}} : i32
 // CHECK: %[[LANE:.*]] = arith.addi %[[HALF]], %{{.*}} : i32
-// CHECK: %[[POINTER:.*]] = llvm.getelementptr %{{.*}}[%[[LANE]]]
+// CHECK: %[[ADDRESS:.*]] = arith.addi %{{.*}}, %[[LANE]] : i32
+// CHECK: %[[POINTER:.*]] = llvm.inttoptr %[[ADDRESS]] : i32 to !llvm.ptr<3>
 // CHECK: nvvm.ldmatrix %[[POINTER]]
+// CHECK: %[[SECOND:.*]] = arith.xori %[[ADDRESS]], %c32_i32 : i32
+// CHECK: %[[POINTER2:.*]] = llvm.inttoptr %[[SECOND]] : i32 to !llvm.ptr<3>
+// CHECK: nvvm.ldmatrix %[[POINTER2]]
 // CHECK: nvvm.bar.warp.sync
 // CHECK: nvvm.stmatrix %[[POINTER]]
 // CHECK: %[[BOX:.*]] = memref.view {{.*}} to memref<64x64xbf16
@@ -383,6 +387,109 @@ func.func private @in_place_f32(%a: memref<?x256xbf16>, %w: memref<512x256xbf16>
     %s = arith.addf %x, %qf : f32
     %y = arith.truncf %s : f32 to bf16
     coda.yield %x, %y : f32, bf16
+  }
+  return
+}
+
+// -----
+
+// Values of columns are loaded while the last products run, where they fit in
+// registers beside the accumulators; a pair of 16 bits is a word.
+// CHECK: gpu.func @columns_early
+// CHECK: nvvm.setmaxregister increase
+// CHECK-COUNT-32: llvm.load {{.*}} invariant : !llvm.ptr<1> -> i32
+// CHECK-NOT: llvm.load {{.*}} : !llvm.ptr<1>
+// CHECK: "wgmma.wait_group.sync.aligned 0;"
+// CHECK-NOT: llvm.load {{.*}} : !llvm.ptr<1>
+// CHECK: gpu.return
+func.func @columns_early(%x: memref<128x64xbf16>, %w: memref<256x64xbf16>, %v: memref<256xbf16>,
+                         %o: memref<128x256xf32>) attributes
+    {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 256, 64], stages = 3, staging = 2, prefetch = 0, raster = 8>} {
+  coda.gemm
+      acc(%x[m, k] * %w[n, k] : memref<128x64xbf16>, memref<256x64xbf16>)
+      ins(%v[n] : memref<256xbf16>)
+      outs(%o[m, n] : memref<128x256xf32>) {
+  ^bb0(%acc: f32, %b: bf16):
+    %0 = arith.extf %b : bf16 to f32
+    %1 = arith.addf %acc, %0 : f32
+    coda.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
+// 256 columns of f32 would be 64 registers: they are loaded where they are used.
+// CHECK: gpu.func @columns_late
+// CHECK: "wgmma.wait_group.sync.aligned 0;"
+// CHECK-COUNT-32: llvm.load {{.*}} invariant : !llvm.ptr<1> -> vector<2xf32>
+// CHECK: gpu.return
+func.func @columns_late(%x: memref<128x64xbf16>, %w: memref<256x64xbf16>, %v: memref<256xf32>,
+                        %o: memref<128x256xf32>) attributes
+    {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 256, 64], stages = 3, staging = 2, prefetch = 0, raster = 8>} {
+  coda.gemm
+      acc(%x[m, k] * %w[n, k] : memref<128x64xbf16>, memref<256x64xbf16>)
+      ins(%v[n] : memref<256xf32>)
+      outs(%o[m, n] : memref<128x256xf32>) {
+  ^bb0(%acc: f32, %b: f32):
+    %1 = arith.addf %acc, %b : f32
+    coda.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
+// Which tile a number is takes no division but by constants: the last group of
+// row tiles is smaller. In turn, what a region begins with is known to be uniform.
+// CHECK: gpu.func @last_group
+// CHECK: scf.for %[[NUMBER:.*]] =
+// CHECK: %[[GROUP:.*]] = arith.divui %{{.*}}, %c32_i32
+// CHECK: %[[REST:.*]] = arith.remui %{{.*}}, %c32_i32
+// CHECK: %[[FIRST:.*]] = arith.muli %[[GROUP]], %c8_i32
+// CHECK: %[[ROW:.*]] = arith.remui %[[REST]], %c8_i32
+// CHECK: %[[COLUMN:.*]] = arith.divui %[[REST]], %c8_i32
+// CHECK: %[[FULL:.*]] = arith.cmpi ult, %[[FIRST]], %c8_i32
+// CHECK: %[[ROW2:.*]] = arith.remui %[[REST]], %c3_i32
+// CHECK: %[[ROW3:.*]] = arith.select %[[FULL]], %[[ROW]], %[[ROW2]]
+// CHECK: %[[COLUMN2:.*]] = arith.divui %[[REST]], %c3_i32
+// CHECK: arith.select %[[FULL]], %[[COLUMN]], %[[COLUMN2]]
+// CHECK: arith.addi %[[FIRST]], %[[ROW3]]
+// CHECK: nvvm.setmaxregister increase
+// CHECK: "mov.b32 $0, $1;"
+// CHECK: %[[OPAQUE:.*]] = llvm.inline_asm has_side_effects {{.*}}"mov.b32 $0, $1;"
+// CHECK: %[[UNIFORM:.*]] = nvvm.shfl.sync idx %{{.*}}, %[[OPAQUE]]
+// CHECK: arith.divui %[[UNIFORM]], %c32_i32
+// CHECK: "wgmma.wait_group.sync.aligned 0;"
+func.func @last_group(%x: memref<1408x64xbf16>, %w: memref<512x64xbf16>, %o: memref<1408x512xbf16>) attributes
+    {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64], stages = 4, staging = 1, prefetch = 0, raster = 8, pingpong = true>} {
+  coda.gemm
+      acc(%x[m, k] * %w[n, k] : memref<1408x64xbf16>, memref<512x64xbf16>)
+      outs(%o[m, n] : memref<1408x512xbf16>) {
+  ^bb0(%acc: f32):
+    %0 = arith.truncf %acc : f32 to bf16
+    coda.yield %0 : bf16
+  }
+  return
+}
+
+// -----
+
+// Fewer row tiles than a group has: all are in the last one.
+// CHECK: gpu.func @one_group
+// CHECK: %[[FULL:.*]] = arith.cmpi ult, %{{.*}}, %c0_i32
+// CHECK: %[[ROW:.*]] = arith.remui %[[REST:.*]], %c3_i32
+// CHECK: arith.select %[[FULL]], %{{.*}}, %[[ROW]]
+// CHECK: %[[COLUMN:.*]] = arith.divui %[[REST]], %c3_i32
+// CHECK: arith.select %[[FULL]], %{{.*}}, %[[COLUMN]]
+func.func @one_group(%x: memref<384x64xbf16>, %w: memref<512x64xbf16>, %o: memref<384x512xbf16>) attributes
+    {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64], stages = 4, staging = 1, prefetch = 0, raster = 8>} {
+  coda.gemm
+      acc(%x[m, k] * %w[n, k] : memref<384x64xbf16>, memref<512x64xbf16>)
+      outs(%o[m, n] : memref<384x512xbf16>) {
+  ^bb0(%acc: f32):
+    %0 = arith.truncf %acc : f32 to bf16
+    coda.yield %0 : bf16
   }
   return
 }

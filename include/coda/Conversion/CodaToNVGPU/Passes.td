@@ -67,9 +67,12 @@ def GPULowerMath : Pass<"coda-gpu-lower-math"> {
   let summary = "math ops to the approximate instructions of the GPU";
   let description = [{
     Rewrites `math` ops on f32 (and on f16 and bf16 through f32) to calls of
-    `llvm.nvvm.{ex2,lg2,rsqrt,sqrt,sin,cos,div}.approx`, scalars and vectors
-    alike, so that no math library has to be linked. `arith.divf` becomes an
-    approximate division (2 ulp) unless `strict` is set.
+    `llvm.nvvm.{ex2,lg2,rsqrt,sqrt,sin,cos,rcp}.approx`, scalars and vectors
+    alike, so that no math library has to be linked. Unless `strict` is set,
+    `arith.divf` becomes a product with the approximate reciprocal (2 ulp), and
+    x + (a b + c d) becomes (x + a b) + c d, two instructions.
+
+    `arith.extf` of pairs of bf16 becomes a shift and a mask of their word.
 
     Non-goals: f64 functions, which have no such instruction; they are left for
     `convert-gpu-to-nvvm`, whose library calls need libdevice.
