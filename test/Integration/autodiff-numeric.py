@@ -40,7 +40,7 @@ BINARY = {
     "maximumf": "arith.maximumf {x}, {far}", "minimumf": "arith.minimumf {x}, {far}",
     "maxnumf": "arith.maxnumf {x}, {far}", "minnumf": "arith.minnumf {x}, {far}",
     "powf": "math.powf {p}, {s}", "atan2": "math.atan2 {x}, {pp}",
-    "copysign": "math.copysign {x}, {q}",
+    "copysign": "math.copysign {p}, {q}",
 }
 
 

@@ -290,8 +290,10 @@ Value KernelEmitter::regionColumn(const TileModel &tile,
 
 /// Where this lane's part of its consumer's buffer begins.
 Value KernelEmitter::exchangeBase() {
+  // Made at each use: kept, the addresses would take registers meanwhile.
   Value base = add(i32(getExchangeOffset(kernel, schedule)),
-                   mul(consumer, i32(getExchangeBytes(kernel, schedule))));
+                   mul(opaque(consumer),
+                       i32(getExchangeBytes(kernel, schedule))));
   return add(base, add(mul(warp, i32(kWarpBytes)),
                        mul(lane, i32(kQuad * 4))));
 }
