@@ -316,6 +316,11 @@ inline bool isBatchInvariant(ScheduleAttr schedule) {
   return schedule.getSplit() == 1;
 }
 
+/// k blocks of `phase`; 0 if not known.
+int64_t getNumBlocks(const TileModel &tile, const Phase &phase);
+/// Depth of a k block of the kernel, the first part of it that has any.
+int64_t getDepthOfBlock(const KernelModel &kernel);
+
 /// The one place that says whether a schedule fits a kernel.
 LogicalResult verifySchedule(const KernelModel &kernel, ScheduleAttr schedule,
                              std::string &reason);

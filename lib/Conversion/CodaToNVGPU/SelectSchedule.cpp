@@ -1,0 +1,536 @@
+//===- SelectSchedule.cpp - Chooses a schedule for each kernel ------------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelModel.h"
+#include "ScheduleDatabase.h"
+
+#include "coda/Conversion/CodaToNVGPU/Passes.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace mlir::coda_gpu {
+#define GEN_PASS_DEF_SELECTSCHEDULE
+#include "coda/Conversion/CodaToNVGPU/Passes.h.inc"
+} // namespace mlir::coda_gpu
+
+using namespace mlir;
+using namespace mlir::coda_gpu;
+
+/// Instructions that the region takes at a point, roughly. Functions without an
+/// instruction of their own are polynomials with many values alive.
+static int64_t getRegionCost(const TileModel &tile) {
+  int64_t cost = 0;
+  for (Operation &op : tile.op.getBody().front()) {
+    StringRef name = op.getName().getStringRef();
+    bool isLong = name == "math.tanh" || name == "math.erf" ||
+                  name == "math.expm1" || name == "math.log1p" ||
+                  name == "math.powf";
+    cost += isLong ? 15 : 1;
+  }
+  // A column reduction keeps 16 values of a chunk.
+  cost += 20 * tile.getNumColumnReductions();
+  // A group's values are computed twice, and some of them kept.
+  return tile.groupColumns ? 2 * cost : cost;
+}
+
+/// What a region costs that converts and stores.
+static constexpr int64_t kMaxCostOfStore = 3;
+/// Beyond this cost 192 accumulators a thread leave too few registers.
+static constexpr int64_t kMaxCostOfTallTile = 8;
+/// Beyond this cost 128 accumulators do, of two fragments, and of one.
+static constexpr int64_t kMaxCostOfPingpong = 32;
+static constexpr int64_t kMaxCostOfWideTile = 48;
+
+namespace {
+struct TileShape {
+  int64_t rows, columns;
+  bool pingpong;
+  int64_t split = 1;
+  ClusterShape cluster = {};
+  int64_t depth = kBlockK;
+
+  ScheduleAttr getSchedule(MLIRContext *context, int64_t stages = 2,
+                           int64_t staging = 0, int64_t prefetch = 0,
+                           bool ring = false, bool inPlace = false) const {
+    return ScheduleAttr::get(context,
+                             ArrayRef<int64_t>{rows, columns, depth}, stages,
+                             staging, /*raster=*/8, prefetch, pingpong, ring,
+                             inPlace, split, cluster);
+  }
+};
+} // namespace
+
+/// Multiprocessors that a kernel's tiles are dealt to.
+static constexpr int64_t kMultiprocessors = 132;
+
+/// Rows of `tile`, of all m and b dims together, or the most that there are; 0
+/// if not known.
+static int64_t getRows(const TileModel &tile) {
+  int64_t rows = tile.dims[tile.innerM].extent;
+  if (ShapedType::isDynamic(rows))
+    return tile.maxRows;
+  for (unsigned d : tile.outerM) {
+    if (ShapedType::isDynamic(tile.dims[d].extent))
+      return tile.maxRows;
+    rows *= tile.dims[d].extent;
+  }
+  return rows;
+}
+
+/// Number of tiles of `tile`; 0 where it is not known, or too few columns for
+/// one.
+static int64_t getNumTiles(const TileModel &tile, TileShape shape) {
+  int64_t points = getTilePoints(
+      tile, shape.getSchedule(tile.op->getContext()));
+  int64_t rows = getRows(tile), columns = tile.getColumns();
+  if (points == 0 || rows == 0 || ShapedType::isDynamic(columns))
+    return 0;
+  int64_t inner = tile.dims[tile.innerM].extent;
+  if (ShapedType::isDynamic(inner))
+    inner = rows;
+  return llvm::divideCeil(rows, inner) *
+         llvm::divideCeil(inner, shape.rows) *
+         llvm::divideCeil(columns, points);
+}
+
+/// Columns of accumulators that the tiles have for each that there is; 1 where
+/// that is not known.
+static double getColumnWaste(const KernelModel &kernel, TileShape shape) {
+  int64_t ofTiles = 0, all = 0;
+  for (const TileModel &tile : kernel.tiles) {
+    int64_t points =
+        getTilePoints(tile, shape.getSchedule(kernel.func.getContext()));
+    int64_t columns = tile.getColumns();
+    if (points == 0 || ShapedType::isDynamic(columns))
+      return 1;
+    ofTiles += llvm::divideCeil(columns, points) * shape.columns;
+    all += columns * tile.getNumGroups();
+  }
+  return all == 0 ? 1 : double(ofTiles) / all;
+}
+
+/// Points that the busiest multiprocessor works on, those beyond the edges
+/// included, or, where the number of tiles is not known, a number in proportion.
+static double getBusiestPoints(const KernelModel &kernel, TileShape shape) {
+  int64_t tiles = 0;
+  for (const TileModel &tile : kernel.tiles) {
+    int64_t count = getNumTiles(tile, shape);
+    if (count == 0)
+      return getColumnWaste(kernel, shape);
+    tiles += count;
+  }
+  return llvm::divideCeil(tiles, kMultiprocessors) * shape.rows *
+         shape.columns;
+}
+
+/// Products of a point in the kernel's longest tile op; many where that is not
+/// known.
+static double getDepth(const KernelModel &kernel) {
+  double deepest = 1;
+  for (const TileModel &tile : kernel.tiles) {
+    double depth = 0;
+    for (const Phase &phase : tile.phases) {
+      double products = double(phase.numGroups) / tile.getNumGroups();
+      for (unsigned d : phase.k)
+        products *= ShapedType::isDynamic(tile.dims[d].extent)
+                        ? 4096
+                        : tile.dims[d].extent;
+      depth += products;
+    }
+    deepest = std::max(deepest, depth);
+  }
+  return deepest;
+}
+
+/// Whether the kernel has rows for one fragment only, or its tiles are fewer
+/// than the multiprocessors: then bytes that are on their way to a
+/// multiprocessor count, not products.
+static bool hasFewTiles(const KernelModel &kernel) {
+  int64_t tiles = 0, rows = 0;
+  for (const TileModel &tile : kernel.tiles) {
+    int64_t count = getNumTiles(tile, {128, 128, false});
+    if (count == 0 || tile.phases.empty())
+      return false;
+    tiles += count;
+    rows = std::max(rows, getRows(tile));
+  }
+  return rows <= kChunk || tiles < kMultiprocessors;
+}
+
+/// Clusters of `blocks` blocks that an H200 runs at one time: not all of its
+/// multiprocessors have neighbours enough.
+static int64_t getNumClusters(int64_t blocks) {
+  constexpr int64_t kClusters[] = {kMultiprocessors, 66, 42, 30, 24, 18, 15, 15};
+  return kClusters[blocks - 1];
+}
+
+/// Time in us of a kernel with few tiles, as far as shapes differ in it. All
+/// blocks that work share the memory's bandwidth, each takes in so much at most,
+/// and with fewer of them at the end some of it is left. The constants are fitted
+/// to times on an H200.
+static double getTimeOfFewTiles(const KernelModel &kernel, TileShape shape) {
+  // Bytes of memory in a us; what one multiprocessor takes in, and multiplies.
+  constexpr double kBytesPerUs = 4.2e6, kBytesPerUsOfOne = 6.5e4,
+                   kPointsPerUsOfOne = 2.4e6;
+  // An exchange within a cluster, the first and each; a chunk of 64 columns that
+  // no products hide, and each op of its region.
+  constexpr double kFirstExchangeUs = 0.5, kExchangeUs = 0.25, kChunkUs = 0.4,
+                   kOpUs = 0.1;
+  // What L2 gives out of the left factor in a us beside what comes from memory,
+  // and what it takes blocks that share it to wait for each other, in each round.
+  constexpr double kSharedBytesPerUs = 5e7, kSharingUs = 0.5;
+  ScheduleAttr schedule = shape.getSchedule(kernel.func.getContext());
+  int64_t blocksOfCluster = getClusterBlocks(schedule);
+  int64_t clusters = getNumClusters(blocksOfCluster);
+  // What a multiprocessor takes in needs as many bytes on their way.
+  constexpr double kRingBytes = 128 << 10;
+  int64_t stage = getStageBytes(kernel, schedule);
+  int64_t others =
+      getSharedMemoryBytes(kernel, schedule) - schedule.getStages() * stage;
+  int64_t ring = (kSharedMemoryBytes - others) / stage * stage;
+  double bytesPerUsOfOne =
+      kBytesPerUsOfOne * std::clamp(ring / kRingBytes, 0.1, 1.0);
+  double time = 0, region = 0, saved = 0;
+  int64_t rounds = 0;
+  for (const TileModel &tile : kernel.tiles) {
+    int64_t tiles = getNumTiles(tile, shape);
+    // Bytes of both factors and of the left one, columns of the right one, over k.
+    double taken = 0, left = 0, columns = 0;
+    for (const Phase &phase : tile.phases) {
+      int64_t blocks = std::max<int64_t>(1, getNumBlocks(tile, phase));
+      double ofOne = double(blocks) / shape.split;
+      taken += ofOne * getBlockBytes(tile, phase, schedule);
+      left += ofOne * getRightOffset(tile, schedule);
+      columns += ofOne * kBlockK * getTilePoints(tile, schedule) *
+                 phase.numGroups;
+    }
+    double least = std::max(taken / bytesPerUsOfOne,
+                            columns * shape.rows / kPointsPerUsOfOne);
+    double streamed = columns * 2 / kBytesPerUs;
+    // The right factor comes from memory for the first of the row tiles.
+    int64_t columnTiles = llvm::divideCeil(tile.getColumns(),
+                                           getTilePoints(tile, schedule));
+    int64_t rowTiles = llvm::divideCeil(tiles, columnTiles);
+    auto timeOf = [&](int64_t busy) {
+      return std::max(least, streamed * busy * blocksOfCluster / rowTiles);
+    };
+    // A cluster has as many column tiles as blocks, or one.
+    int64_t groups =
+        rowTiles * llvm::divideCeil(columnTiles, shape.cluster.n);
+    time += groups / clusters * timeOf(clusters);
+    if (int64_t rest = groups % clusters)
+      time += timeOf(rest);
+    rounds += llvm::divideCeil(groups, clusters);
+    saved += tiles * left * (1 - 1.0 / shape.cluster.n);
+    int64_t chunks = getRegionPoints(tile, schedule) / kChunk *
+                     getFragments(schedule);
+    region = std::max(region,
+                      chunks * (kChunkUs + kOpUs * getRegionCost(tile)));
+  }
+  time += shape.pingpong ? region : rounds * region;
+  if (shape.split > 1)
+    time += kFirstExchangeUs + rounds * kExchangeUs;
+  if (shape.cluster.n > 1)
+    time += rounds * kSharingUs - saved / kSharedBytesPerUs;
+  return time;
+}
+
+/// Shapes for few tiles, the likely fastest first: more of them are narrow, or
+/// a cluster shares one.
+static SmallVector<TileShape> getShapesForFewTiles(const KernelModel &kernel) {
+  int64_t cost = 0;
+  for (const TileModel &tile : kernel.tiles)
+    cost = std::max(cost, getRegionCost(tile));
+  constexpr double kMaySpill = 1e6;
+  SmallVector<std::pair<double, TileShape>> timed;
+  for (auto [rows, pingpong] : {std::pair(64, true), std::pair(128, false)})
+    for (int64_t columns : {64, 128, 192, 256})
+      for (auto [split, sharing] :
+           {std::pair(1, 1), {1, 2}, {1, 4}, {2, 1}, {3, 1}, {4, 1}, {6, 1},
+            {8, 1}}) {
+        // Of taller tiles the left factor is mostly rows that are not there;
+        // narrow ones were no faster.
+        if (sharing > 1 && (rows != kChunk || columns == kChunk))
+          continue;
+        TileShape shape{rows, columns, pingpong, split, {1, sharing}};
+        shape.depth = getDepthOfBlock(kernel);
+        // All columns of the accumulators must be some argument's.
+        ScheduleAttr schedule = shape.getSchedule(kernel.func.getContext());
+        if (llvm::all_of(kernel.tiles, [&](const TileModel &tile) {
+              return getNumTiles(tile, shape) != 0 &&
+                     getTilePoints(tile, schedule) * tile.getNumGroups() ==
+                         columns;
+            })) {
+          bool maySpill = columns == 256 && cost > kMaxCostOfWideTile;
+          timed.push_back({getTimeOfFewTiles(kernel, shape) +
+                               (maySpill ? kMaySpill : 0),
+                           shape});
+        }
+      }
+  llvm::stable_sort(timed, llvm::less_first());
+  return llvm::map_to_vector(timed, [](auto &entry) { return entry.second; });
+}
+
+/// Tiles in the order in which they are tried. What counts: points of the
+/// busiest multiprocessor, and the time of a point, which is less in a larger
+/// tile (fewer bytes move, which the chip, limited by power, pays back in clock)
+/// and where regions run under the products of the next tile. The factors are
+/// those measured on an H200.
+static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
+  if (hasFewTiles(kernel))
+    return getShapesForFewTiles(kernel);
+  int64_t cost = 0;
+  bool isMap = true, waits = false, loads = false;
+  for (const TileModel &tile : kernel.tiles) {
+    if (tile.phases.empty())
+      continue;
+    isMap = false;
+    loads |= tile.getPrefetchedPerChunk() != 0;
+    cost = std::max(cost, getRegionCost(tile));
+    // What repeats is no better off in buffers, which it would fill anew.
+    waits |= llvm::any_of(tile.inputs, [&](const InputModel &input) {
+      return (input.path == LoadPath::Direct || input.repeats) &&
+             input.has(tile.innerM) && input.has(tile.innerN);
+    });
+  }
+  struct Candidate {
+    TileShape shape;
+    /// Relative time of a point, with a region that is a store, a long one, and
+    /// one that loads tiles: those of a pair that shares its tile come through
+    /// the ring.
+    double store, region, loads;
+    /// A region of more cost is likely to spill: such a tile is tried last.
+    int64_t maxCost;
+  };
+  constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
+  // Of a short region little is exposed, the less the longer the products are.
+  bool isShort = cost <= kMaxCostOfTallTile && !waits;
+  double depth = getDepth(kernel);
+  double wide = isShort ? 0.95 + 100.0 / depth : 0.98;
+  double wideStore = std::min(1.02, 0.955 + 80.0 / depth);
+  Candidate candidates[] = {
+      {{192, 128, true}, 0.975, 0.96, 0.96, kMaxCostOfTallTile},
+      {{128, 192, true}, 0.95, 0.96, 0.96, kMaxCostOfTallTile},
+      {{128, 128, true}, 0.975, 0.97, isShort ? 1.00 : 1.04, kMaxCostOfPingpong},
+      {{128, 256, false}, wideStore, 1.02, wide, kMaxCostOfWideTile},
+      {{128, 192, false}, 1.00, 1.06, 1.03, kAny},
+      {{128, 128, false}, 1.02, 1.08, 1.06, kAny},
+      {{128, 64, false}, 1.10, 1.20, 1.20, kAny}};
+  // A region that waits for its own loads of tiles is longer than the products
+  // of the next tile.
+  constexpr double kWaiting = 0.2;
+  auto time = [&](const Candidate &candidate) {
+    double factor = loads                      ? candidate.loads
+                    : cost <= kMaxCostOfStore ? candidate.store
+                                              : candidate.region;
+    if (waits && candidate.shape.pingpong)
+      factor += kWaiting;
+    return getBusiestPoints(kernel, candidate.shape) * factor;
+  };
+  llvm::stable_sort(candidates, [&](const Candidate &x, const Candidate &y) {
+    bool xLast = cost > x.maxCost, yLast = cost > y.maxCost;
+    return xLast != yLast ? yLast : time(x) < time(y);
+  });
+  SmallVector<TileShape> shapes;
+  for (const Candidate &candidate : candidates)
+    if (!isMap || !candidate.shape.pingpong) {
+      shapes.push_back(candidate.shape);
+      shapes.back().depth = getDepthOfBlock(kernel);
+    }
+  return shapes;
+}
+
+namespace {
+/// How loaded tiles come in, and results go out.
+struct Placement {
+  bool ring, inPlace;
+  /// Whether the consumers have buffers of their own.
+  bool prefetch;
+};
+} // namespace
+
+/// Placements of a kernel, the likely best first. A map has no ring to share,
+/// and memory enough for all.
+static SmallVector<Placement> getPlacements(bool loads, bool isMap,
+                                            TileShape shape) {
+  // Nobody sent ahead what is loaded directly: a thread waits for it.
+  Placement direct{false, false, false}, buffers{false, false, true};
+  Placement buffersInPlace{false, true, true};
+  if (!loads)
+    return {direct};
+  if (isMap)
+    return {buffers, direct};
+  // Of few rows the ring is worth more than chunks that may be in flight.
+  if (shape.rows == kChunk)
+    return {buffers, buffersInPlace, direct};
+  if (shape.pingpong || shape.split > 1)
+    return {buffersInPlace, buffers, direct};
+  return {{true, true, false}, {true, false, false}, buffersInPlace, buffers,
+          direct};
+}
+
+/// The first schedules of each tile, with clusters of two blocks that share
+/// factors. They are candidates for who measures: what multicast saves, reads of
+/// L2, has not been what limits a kernel with many tiles, and its blocks wait for
+/// each other.
+static SmallVector<ScheduleAttr>
+getSharingSchedules(const KernelModel &kernel,
+                    ArrayRef<ScheduleAttr> schedules) {
+  SmallVector<ScheduleAttr> firsts, sharing;
+  for (ScheduleAttr schedule : schedules) {
+    if (getClusterBlocks(schedule) > 1 ||
+        llvm::any_of(firsts, [&](ScheduleAttr first) {
+          return first.getTile() == schedule.getTile() &&
+                 first.getPingpong() == schedule.getPingpong();
+        }))
+      continue;
+    firsts.push_back(schedule);
+    for (ClusterShape cluster : {ClusterShape{2, 1}, ClusterShape{1, 2}}) {
+      auto shared = ScheduleAttr::get(
+          schedule.getContext(), schedule.getTile(), schedule.getStages(),
+          schedule.getStaging(), schedule.getRaster(), schedule.getPrefetch(),
+          schedule.getPingpong(), schedule.getRing(), schedule.getInplace(),
+          /*split=*/1, cluster);
+      std::string why;
+      if (succeeded(verifySchedule(kernel, shared, why)) &&
+          !llvm::is_contained(schedules, shared))
+        sharing.push_back(shared);
+    }
+  }
+  return sharing;
+}
+
+SmallVector<ScheduleAttr>
+coda_gpu::enumerateSchedules(const KernelModel &kernel, bool batchInvariant,
+                             std::string &reason) {
+  MLIRContext *context = kernel.func.getContext();
+  int64_t ahead = 0;
+  bool isMap = llvm::all_of(kernel.tiles, [](const TileModel &tile) {
+    return tile.phases.empty();
+  });
+  for (const TileModel &tile : kernel.tiles)
+    if (tile.getPrefetchedPerChunk())
+      ahead = std::max({ahead, int64_t(1), tile.groupColumns / kChunk});
+  SmallVector<ScheduleAttr> schedules;
+  for (TileShape shape : getTileShapes(kernel)) {
+    if (batchInvariant && !isBatchInvariant(shape.getSchedule(context)))
+      continue;
+    for (Placement placement :
+         getPlacements(ahead != 0, isMap, shape)) {
+      auto make = [&](int64_t stages, int64_t staging, int64_t prefetch) {
+        return shape.getSchedule(context, stages, staging, prefetch,
+                                 placement.ring, placement.inPlace);
+      };
+      int64_t staged = 0;
+      for (const TileModel &tile : kernel.tiles)
+        staged = std::max(staged, getStagingPerChunk(
+                                      tile, make(2, 0, placement.prefetch)));
+      // A deep ring first: bytes on their way are worth more than chunks on
+      // theirs. Then as many chunks in flight as fit.
+      for (int64_t stages : {16, 12, 10, 8, 6, 5, 4, 3, 2}) {
+        // Products of tall tiles hide the latency of a few loads.
+        if (stages > 6 && shape.rows != kChunk)
+          continue;
+        for (int64_t slots : {4, 2, 1}) {
+          bool counts = staged || placement.prefetch;
+          if ((slots * staged > 4 && slots > 2) || (!counts && slots > 1))
+            continue;
+          // Where results lie in the buffers, the one before is still read.
+          int64_t prefetch = std::max(
+              ahead, placement.inPlace ? std::max(slots, int64_t(2))
+                                       : std::min(slots, int64_t(2)));
+          if (!placement.prefetch)
+            prefetch = 0;
+          ScheduleAttr schedule = make(stages, slots * staged, prefetch);
+          std::string why;
+          if (failed(verifySchedule(kernel, schedule, why)))
+            reason = reason.empty() ? why : reason;
+          else if (!llvm::is_contained(schedules, schedule))
+            schedules.push_back(schedule);
+        }
+      }
+    }
+  }
+  llvm::append_range(schedules, getSharingSchedules(kernel, schedules));
+  return schedules;
+}
+
+ScheduleAttr coda_gpu::selectSchedule(const KernelModel &kernel,
+                                      bool batchInvariant,
+                                      std::string &reason) {
+  SmallVector<ScheduleAttr> schedules =
+      enumerateSchedules(kernel, batchInvariant, reason);
+  return schedules.empty() ? ScheduleAttr() : schedules.front();
+}
+
+namespace {
+
+struct SelectSchedule
+    : public coda_gpu::impl::SelectScheduleBase<SelectSchedule> {
+  using SelectScheduleBase::SelectScheduleBase;
+
+  /// The measured schedule of `kernel`; null if there is none that fits.
+  ScheduleAttr lookUp(const ScheduleDatabase &measured,
+                      const KernelModel &kernel) {
+    ScheduleAttr schedule = measured.lookup(getKernelKey(kernel));
+    std::string reason;
+    if (!schedule)
+      return {};
+    if (batchInvariant && !isBatchInvariant(schedule))
+      reason = "it splits k, which is not batch-invariant";
+    else if (succeeded(verifySchedule(kernel, schedule, reason)))
+      return schedule;
+    kernel.func.emitRemark("the schedule in the database does not fit: ")
+        << reason;
+    return {};
+  }
+
+  void runOnOperation() override {
+    ScheduleDatabase measured;
+    std::string reason;
+    if (!database.empty()) {
+      FailureOr<ScheduleDatabase> loaded =
+          ScheduleDatabase::load(database, gpu, &getContext(), reason);
+      if (failed(loaded)) {
+        emitError(UnknownLoc::get(&getContext()), reason);
+        return signalPassFailure();
+      }
+      measured = std::move(*loaded);
+    }
+    bool failed = false;
+    getOperation().walk([&](func::FuncOp func) {
+      if (!func->hasAttr(coda_gpu::kKernelAttrName) ||
+          func->hasAttr(coda_gpu::kScheduleAttrName))
+        return;
+      std::string reason;
+      FailureOr<KernelModel> kernel = buildKernelModel(func, reason);
+      if (succeeded(kernel)) {
+        ScheduleAttr schedule = lookUp(measured, *kernel);
+        if (schedule) {
+          ++numMeasured;
+          func->setAttr(kKeepScheduleAttrName, UnitAttr::get(&getContext()));
+        } else {
+          schedule = selectSchedule(*kernel, batchInvariant, reason);
+        }
+        if (schedule) {
+          func->setAttr(coda_gpu::kScheduleAttrName, schedule);
+          ++numScheduled;
+          return;
+        }
+      }
+      func.emitError("no schedule for this kernel on sm_90a: ") << reason;
+      failed = true;
+    });
+    if (failed)
+      signalPassFailure();
+  }
+};
+
+} // namespace
