@@ -36,11 +36,11 @@ UNARY = {
 }
 BINARY = {
     "addf": "arith.addf {x}, {y}", "subf": "arith.subf {x}, {y}", "mulf": "arith.mulf {x}, {y}",
-    "divf": "arith.divf {x}, {pp}", "remf": "arith.remf {p}, {big}",
+    "divf": "arith.divf {x}, {pp}", "remf": "arith.remf {q}, {big}",
     "maximumf": "arith.maximumf {x}, {far}", "minimumf": "arith.minimumf {x}, {far}",
     "maxnumf": "arith.maxnumf {x}, {far}", "minnumf": "arith.minnumf {x}, {far}",
     "powf": "math.powf {p}, {s}", "atan2": "math.atan2 {x}, {pp}",
-    "copysign": "math.copysign {p}, {q}",
+    "copysign": "math.copysign {q}, {pp}",
 }
 
 
