@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Blocks that share factors, and blocks that split k; KernelEmitter.h has the
-// protocols. The buffer of the exchange holds a thread's accumulators four by four: 16 bytes
-// a lane, the lanes of a warp side by side, so that no bank is met twice. The
-// same thread of another block reads them from there.
+// protocols. The buffer of the exchange holds a thread's accumulators four by
+// four: 16 bytes a lane, the lanes of a warp side by side, so that no bank is met
+// twice. The same thread of another block reads them from there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,6 +56,18 @@ static Value addressOf(OpsBuilder &b, Value barriers, Value number) {
                                       b.toIndex(number));
 }
 
+/// `instruction` at [remote], where block `rank` of the cluster has what this
+/// block has at `address`.
+static void emitRemote(OpsBuilder &b, StringRef instruction, Value address,
+                       Value rank) {
+  emitAsm(b,
+          ("{\n\t.reg .b32 remote;\n\t"
+           "mapa.shared::cluster.u32 remote, $0, $1;\n\t" +
+           instruction + "\n\t}")
+              .str(),
+          {address, rank});
+}
+
 /// Waits for a phase whose arrivals come from the cluster.
 void KernelEmitter::waitCluster(Value barriers, Value number, Value parity) {
   Value bit = b.createOrFold<arith::ExtUIOp>(loc, b.getI32Type(), parity);
@@ -70,12 +82,9 @@ void KernelEmitter::waitCluster(Value barriers, Value number, Value parity) {
 
 /// Arrives at the barrier of block `rank` of the cluster.
 void KernelEmitter::arriveCluster(Value barriers, Value number, Value rank) {
-  emitAsm(*this,
-          "{\n\t.reg .b32 remote;\n\t"
-          "mapa.shared::cluster.u32 remote, $0, $1;\n\t"
-          "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];"
-          "\n\t}",
-          {addressOf(*this, barriers, number), rank});
+  emitRemote(*this,
+             "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];",
+             addressOf(*this, barriers, number), rank);
 }
 
 void KernelEmitter::clusterBarrier() {
@@ -167,11 +176,8 @@ void KernelEmitter::releaseStage(Value stage, bool byLeader) {
   // What the products have read they have read: an arrival that also orders what
   // this thread wrote, for all of the cluster, takes longer than the products.
   auto tell = [&](Value i) {
-    emitAsm(*this,
-            "{\n\t.reg .b32 remote;\n\t"
-            "mapa.shared::cluster.u32 remote, $0, $1;\n\t"
-            "mbarrier.arrive.shared::cluster.b64 _, [remote];\n\t}",
-            {addressOf(*this, empty, stage), mate(i)});
+    emitRemote(*this, "mbarrier.arrive.shared::cluster.b64 _, [remote];",
+               addressOf(*this, empty, stage), mate(i));
   };
   if (!byLeader)
     return ifThen(lessU(warpgroupThread, i32(mates)),
@@ -187,12 +193,10 @@ void KernelEmitter::tellMatesOfOwnStage(Value stage) {
     ifThen(b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, rank,
                                          slice),
            [&] {
-             emitAsm(*this,
-                     "{\n\t.reg .b32 remote;\n\t"
-                     "mapa.shared::cluster.u32 remote, $0, $1;\n\t"
-                     "mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 "
-                     "[remote], 1;\n\t}",
-                     {address, rank});
+             emitRemote(*this,
+                        "mbarrier.complete_tx.relaxed.cluster.shared::cluster"
+                        ".b64 [remote], 1;",
+                        address, rank);
            });
   }
 }
