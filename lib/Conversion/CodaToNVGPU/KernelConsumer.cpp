@@ -322,10 +322,9 @@ KernelEmitter::consumeTile(const TileModel &tile, Value number,
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
-    auto thread =
-        std::make_tuple(warpgroupThread, warp, lane, isLeader);
+    std::tuple<Value, Value, Value, Value> saved = threadNumbers();
     take();
-    std::tie(warpgroupThread, warp, lane, isLeader) = thread;
+    threadNumbers() = saved;
     scf::YieldOp::create(
         b, loc, ValueRange{after.prefetch.stage, after.prefetch.parity});
     b.setInsertionPointToStart(branch.elseBlock());
@@ -358,9 +357,9 @@ KernelEmitter::consumeInTurn(const TileModel &tile, Value number,
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
     wait(turn, consumer, state.turnParity);
-    auto thread = std::make_tuple(warpgroupThread, warp, lane, isLeader);
+    std::tuple<Value, Value, Value, Value> saved = threadNumbers();
     WalkState after = consumeTile(tile, number, state);
-    std::tie(warpgroupThread, warp, lane, isLeader) = thread;
+    threadNumbers() = saved;
     after.turnParity = bitXor(state.turnParity, i1(true));
     yield(after);
   }

@@ -74,6 +74,8 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
+#include <tuple>
+
 namespace mlir::coda_gpu {
 
 /// Columns that ldmatrix and stmatrix move at a time: two blocks of 8.
@@ -279,6 +281,10 @@ private:
     Value exchangeParity;
   };
   void setThread(Value thread);
+  /// What `setThread` sets, to be saved and set again.
+  std::tuple<Value &, Value &, Value &, Value &> threadNumbers() {
+    return std::tie(warpgroupThread, warp, lane, isLeader);
+  }
   Value opaque(Value value);
   Value uniform(Value value);
   void emitPrologue();
