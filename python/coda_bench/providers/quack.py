@@ -52,8 +52,10 @@ class Quack(Provider):
     """Tuned over its own tiles without the half that swaps the operands.
 
     RMSNorm is deferred: gemm_rms gives x, x * wn and the row's factor, which the
-    next kernel applies (the variants with scale=1) and `canonical` here.
-    QUACK_FULL_LIST=1 in the environment restores its whole list of configurations.
+    next kernel applies (the variants with scale=1) and `canonical` here. In the
+    environment QUACK_FULL_LIST=1 restores its whole list of configurations, and
+    QUACK_PINGPONG_ONLY=1 leaves those without ping-pong out: half the compilation,
+    and so far the choice of each tuning over both was one with it.
     """
 
     name = "quack"
@@ -73,7 +75,10 @@ class Quack(Provider):
                     swap_ab=False, device_capacity=9, is_dynamic_persistent=False,
                     use_tma_gather=False)
                 for m, n, pingpong in TILES for cm, cn in ((2, 1), (1, 2))
-                if epilogue != "gated" or n % 32 == 0]
+                if (epilogue != "gated" or n % 32 == 0)
+                and (pingpong or not pingpong_only)]
+
+        pingpong_only = bool(os.environ.get("QUACK_PINGPONG_ONLY"))
 
         if not os.environ.get("QUACK_FULL_LIST"):
             gemm_config._get_sm90_configs = configurations
