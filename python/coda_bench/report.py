@@ -105,14 +105,39 @@ def _table(rows: List[dict], regime: str) -> List[str]:
     return lines
 
 
+def _environments(runs: List[dict]) -> List[str]:
+    """A line for each environment with the dates of its calls. Calls are of one
+    environment unless they contradict each other: a call names the versions of the
+    providers that it had. What each call measured itself is a list, as the dates."""
+    own = ("date", "memory TB/s")
+    found: List[tuple] = []
+    for run in runs:
+        for around in [*run.get("earlier", []), run["environment"]]:
+            facts = {k: v for k, v in around.items() if k not in own}
+            for known, lists in found:
+                if all(known.get(k, v) == v for k, v in facts.items()):
+                    known.update(facts)
+                    break
+            else:
+                lists = {k: [] for k in own}
+                found.append((facts, lists))
+            for name in own:
+                if name in around and around[name] not in lists[name]:
+                    lists[name].append(around[name])
+    lines = []
+    for facts, lists in found:
+        parts = ["%s %s" % pair for pair in facts.items()]
+        parts += ["%s %s" % (k, " / ".join(map(str, v))) for k, v in lists.items() if v]
+        lines.append("- " + ", ".join(parts))
+    return lines
+
+
 def markdown(runs: List[dict], plot_path: Optional[str] = None) -> str:
     """All tables, and what was skipped or failed and why."""
     rows = combine(runs)
     lines = ["# Performance", "", "Written by `coda-bench report` from %s." % (
         "one run" if len(runs) == 1 else "%d runs, each provider's best median" % len(runs)), ""]
-    for run in runs:
-        for around in [*run.get("earlier", []), run["environment"]]:
-            lines.append("- " + ", ".join("%s %s" % pair for pair in around.items()))
+    lines += _environments(runs)
     lines += [
         "",
         "Cells: milliseconds and their ratio to `cublas`, which does the matrix products only "
