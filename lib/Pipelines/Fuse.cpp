@@ -25,6 +25,10 @@ void coda::addFormation(OpPassManager &pm,
   addCleanup(pm);
   pm.addNestedPass<func::FuncOp>(createNormalizePass());
   addCleanup(pm);
+  if (options.numerics != Numerics::Strict) {
+    pm.addNestedPass<func::FuncOp>(createTransposeRowSumsPass());
+    addCleanup(pm);
+  }
   RaisePassOptions raise;
   raise.numerics = options.numerics;
   pm.addNestedPass<func::FuncOp>(createRaisePass(raise));

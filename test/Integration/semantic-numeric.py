@@ -139,16 +139,18 @@ def rope():
                     x0, x1 = pair(x, False)
                     c0, c1 = map(spread, pair(c, width == "pairs"))
                     s0, s1 = map(spread, pair(s, width == "pairs"))
-                    both = np.stack([x0 * c0 - x1 * s0, x1 * c1 + x0 * s1],
-                                    axis=-2 if layout == "half" else -1)
+                    forward = x0 * c0 - x1 * s0, x1 * c1 + x0 * s1
+                    back = x0 * c0 + x1 * s1, x1 * c1 - x0 * s0
                     rows_dynamic = [i for i, d in enumerate(dims) if d in dynamic]
-                    yield case(
-                        "rope_%s_%s_%s_%s" % (layout, width, name, kind),
-                        "%%r0 = coda.rope %s %%x, %%c, %%s table_dims %s : {x}, {c} -> {0}" % (
-                            layout, dims),
-                        {"x": (x, kind, dynamic), "c": (c, table, rows_dynamic),
-                         "s": (s, table, rows_dynamic)},
-                        [(both.reshape(shape), kind, dynamic)], TOLERANCE[kind])
+                    for word, parts in [("", forward), ("transposed ", back)]:
+                        both = np.stack(parts, axis=-2 if layout == "half" else -1)
+                        yield case(
+                            "rope_%s_%s%s_%s_%s" % (layout, word.strip(), width, name, kind),
+                            "%%r0 = coda.rope %s %s%%x, %%c, %%s table_dims %s : {x}, {c} -> {0}" % (
+                                layout, word, dims),
+                            {"x": (x, kind, dynamic), "c": (c, table, rows_dynamic),
+                             "s": (s, table, rows_dynamic)},
+                            [(both.reshape(shape), kind, dynamic)], TOLERANCE[kind])
 
 
 def cross_entropy():

@@ -492,10 +492,14 @@ FailureOr<SmallVector<Value>> RopeOp::decomposeOperation(OpBuilder &b) {
             auto mul = [&](Value l, Value r) -> Value {
               return arith::MulFOp::create(b, loc, l, r);
             };
-            Value y0 =
-                arith::SubFOp::create(b, loc, mul(x0, c0), mul(x1, s0));
-            Value y1 =
-                arith::AddFOp::create(b, loc, mul(x1, c1), mul(x0, s1));
+            auto add = [&](Value l, Value r, bool negated) -> Value {
+              if (negated)
+                return arith::SubFOp::create(b, loc, l, r);
+              return arith::AddFOp::create(b, loc, l, r);
+            };
+            bool back = getTransposed();
+            Value y0 = add(mul(x0, c0), mul(x1, back ? s1 : s0), !back);
+            Value y1 = add(mul(x1, c1), mul(x0, back ? s0 : s1), back);
             return {convertFloat(b, loc, y0, type.getElementType()),
                     convertFloat(b, loc, y1, type.getElementType())};
           });

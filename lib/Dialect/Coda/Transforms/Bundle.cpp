@@ -13,7 +13,9 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mlir::coda {
 #define GEN_PASS_DEF_BUNDLEPASS
@@ -51,10 +53,10 @@ getFactorKey(TileOpInterface op, OperandRange factors, bool left) {
   return std::pair(factors.front(), key);
 }
 
-/// The first gemm, or bundle of gemms, of the block that reads results of `map`,
-/// through reshapes; null if there is none.
-static Operation *getFirstGemm(TileOpInterface map) {
-  Operation *first = nullptr;
+/// The gemms, or bundles of gemms, of the block that read results of `map`,
+/// through reshapes.
+static llvm::SetVector<Operation *> getGemmReaders(TileOpInterface map) {
+  llvm::SetVector<Operation *> readers;
   SmallVector<Operation *> worklist(map->getUsers());
   while (!worklist.empty()) {
     Operation *user = worklist.pop_back_val();
@@ -64,11 +66,10 @@ static Operation *getFirstGemm(TileOpInterface map) {
     }
     if (!isa<GemmOp>(user))
       continue;
-    Operation *reader = map->getBlock()->findAncestorOpInBlock(*user);
-    if (reader && (!first || reader->isBeforeInBlock(first)))
-      first = reader;
+    if (Operation *reader = map->getBlock()->findAncestorOpInBlock(*user))
+      readers.insert(reader);
   }
-  return first;
+  return readers;
 }
 
 namespace {
@@ -95,11 +96,31 @@ public:
         }
         bundleAll(*block, byFactor);
       }
-      llvm::MapVector<Operation *, SmallVector<TileOpInterface>> byReader;
-      for (MapOp map : block->getOps<MapOp>())
-        if (Operation *gemm = getFirstGemm(map))
-          byReader[gemm].push_back(map);
-      bundleAll(*block, byReader);
+      // Each map joins those that the first gemm reads that reads more than one.
+      SmallVector<std::pair<TileOpInterface, llvm::SetVector<Operation *>>>
+          maps;
+      llvm::SetVector<Operation *> readers;
+      for (MapOp map : block->getOps<MapOp>()) {
+        maps.emplace_back(map, getGemmReaders(map));
+        readers.insert_range(maps.back().second);
+      }
+      SmallVector<Operation *> sorted = llvm::to_vector(readers);
+      llvm::sort(sorted, [](Operation *lhs, Operation *rhs) {
+        return lhs->isBeforeInBlock(rhs);
+      });
+      llvm::DenseSet<Operation *> taken;
+      for (Operation *reader : sorted) {
+        SmallVector<TileOpInterface> read;
+        for (auto &[map, its] : maps)
+          if (its.contains(reader) && !taken.contains(map.getOperation()))
+            read.push_back(map);
+        SmallVector<TileOpInterface> members = getIndependent(read);
+        if (members.size() < 2)
+          continue;
+        bundle(*block, members);
+        for (TileOpInterface member : members)
+          taken.insert(member.getOperation());
+      }
     }
   }
 

@@ -48,13 +48,49 @@ static bool isZeroFill(Value value) {
                   matchPattern(fill.getInputs()[0], m_Zero()));
 }
 
+/// What `value` is a view of.
+static Value getViewed(Value value) {
+  while (Operation *def = value.getDefiningOp()) {
+    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+             tensor::ExtractSliceOp>(def))
+      break;
+    value = def->getOperand(0);
+  }
+  return value;
+}
+
 /// Whether a tile op makes `value`, through views.
 static bool comesFromTileOp(Value value) {
-  Operation *def = value.getDefiningOp();
-  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-                         tensor::ExtractSliceOp>(def))
-    def = def->getOperand(0).getDefiningOp();
-  return isa_and_nonnull<TileOpInterface>(def);
+  return isa_and_nonnull<TileOpInterface>(getViewed(value).getDefiningOp());
+}
+
+/// Whether `op` only moves elements: a transpose, in one spelling or the other.
+static bool isPermutation(linalg::LinalgOp op) {
+  if (isa<linalg::TransposeOp>(op))
+    return true;
+  auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+  if (!generic || op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1)
+    return false;
+  Operation *yield = generic.getBody()->getTerminator();
+  return yield->getOperand(0) == generic.getBody()->getArgument(0) &&
+         llvm::all_of(op.getIndexingMapsArray(),
+                      [](AffineMap map) { return map.isPermutation(); });
+}
+
+/// Whether a tile op, or what becomes one, reads `value`, through reshapes.
+static bool feedsTileOp(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user))
+      return feedsTileOp(user->getResult(0));
+    if (isa<CodaDialect>(user->getDialect()))
+      return true;
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(user);
+    if (!linalgOp || !isMatrixProduct(linalgOp))
+      return false;
+    FailureOr<linalg::ContractionDimensions> dims =
+        linalg::inferContractionDims(linalgOp);
+    return succeeded(dims) && dims->batch.empty();
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -577,7 +613,13 @@ void FormTileOpsPass::visit(RewriterBase &rewriter, Operation *op) {
       return replace(rewriter, op, *gemm);
     return emitRefusal(op, "coda-form-tile-ops", "no gemm formed", refusal);
   }
-  if (!all && llvm::none_of(linalgOp.getDpsInputs(), comesFromTileOp))
+  // A transpose of an argument is a load of the tile op that reads it, or is a
+  // launch with others that the tile op waits for. What other ops make they can
+  // as well transpose.
+  bool moves = isPermutation(linalgOp) && feedsTileOp(op->getResult(0)) &&
+               isa<BlockArgument>(getViewed(linalgOp.getDpsInputs()[0]));
+  if (!all && !moves &&
+      llvm::none_of(linalgOp.getDpsInputs(), comesFromTileOp))
     return;
   // Maps of integers alone have no use and their sums are none.
   if (all && llvm::none_of(op->getResultTypes(), [](Type type) {
@@ -588,7 +630,7 @@ void FormTileOpsPass::visit(RewriterBase &rewriter, Operation *op) {
     return replace(rewriter, op, formTranspose(rewriter, transpose));
   if (!isa<linalg::GenericOp>(op))
     return;
-  FailureOr<TileOpInterface> map = formMap(rewriter, linalgOp, all, refusal);
+  FailureOr<TileOpInterface> map = formMap(rewriter, linalgOp, all || moves, refusal);
   if (succeeded(map))
     return replace(rewriter, op, *map);
   emitRefusal(op, "coda-form-tile-ops", "no map formed", refusal);

@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // The two elements of a pair, evaluated apart, must be x0 c0 - x1 s0 and
-// x1 c1 + x0 s1, with x, cos and sin views of existing tensors. How the graph
-// splits, rotates and joins the halves is the expression graph's business.
+// x1 c1 + x0 s1, with x, cos and sin views of existing tensors; or, for the
+// transposed map, x0 c0 + x1 s1 and x1 c1 - x0 s0. How the graph splits, rotates,
+// pads and joins the halves is the expression graph's business.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,6 +36,7 @@ struct Rotated {
 /// The parts of a rotation by the names of the op's formula.
 struct Rotation {
   const Expr *x0, *x1, *c0, *c1, *s0, *s1;
+  bool transposed = false;
 };
 
 struct Table {
@@ -72,8 +74,7 @@ private:
                                 ArrayRef<unsigned> xDims);
   Value build(const Rotation &rotation, const Rotated &sum0,
               const Rotated &sum1);
-  bool isExact(Value x, Value cos, Value sin, ArrayRef<int64_t> tableDims,
-               ArrayRef<unsigned> keep, bool perElement, const Rotated &sum0,
+  bool isExact(RopeOp op, ArrayRef<unsigned> keep, const Rotated &sum0,
                const Rotated &sum1);
 
   RaiseContext &context;
@@ -112,17 +113,18 @@ static std::optional<Rotated> matchRotated(const Expr *expr) {
   }
   if (!e->isOp("arith.addf"))
     return std::nullopt;
-  auto take = [](const Expr *term, bool &negated) {
-    const Expr *inner = stripCasts(term);
-    negated = inner->isOp("arith.negf");
-    return matchProduct(negated ? inner->operands[0] : inner);
-  };
-  auto first = take(e->operands[0], result.firstNegated);
-  auto second = take(e->operands[1], result.secondNegated);
+  // A gradient of slices is a sum of tensors padded with zeros.
+  Sum parts = flattenSum(e);
+  if (parts.terms.size() != 2 || parts.constant != 0.0)
+    return std::nullopt;
+  auto first = matchProduct(parts.terms[0].second);
+  auto second = matchProduct(parts.terms[1].second);
   if (!first || !second)
     return std::nullopt;
   result.first = *first;
   result.second = *second;
+  result.firstNegated = parts.terms[0].first;
+  result.secondNegated = parts.terms[1].first;
   result.sum = sum;
   return result;
 }
@@ -236,12 +238,12 @@ std::vector<Table> RopeMatcher::findTables(const Expr *first,
   return tables;
 }
 
-bool RopeMatcher::isExact(Value x, Value cos, Value sin,
-                          ArrayRef<int64_t> tableDims, ArrayRef<unsigned> keep,
-                          bool perElement, const Rotated &sum0,
-                          const Rotated &sum1) {
+bool RopeMatcher::isExact(RopeOp op, ArrayRef<unsigned> keep,
+                          const Rotated &sum0, const Rotated &sum1) {
   ExpressionGraph &graph = context.graph;
-  Type compute = getComputeType(getElementTypeOrSelf(x.getType()));
+  auto table = cast<RankedTensorType>(op.getCos().getType());
+  bool perElement = table.getShape().back() == type.getDimSize(last);
+  Type compute = getComputeType(getElementTypeOrSelf(op.getX().getType()));
   Type sumType = sum0.sum->type;
   auto load = [&](Value tensor, ArrayRef<AffineExpr> indices) {
     return graph.convert(graph.evaluate(tensor, indices), compute);
@@ -255,19 +257,21 @@ bool RopeMatcher::isExact(Value x, Value cos, Value sin,
     SmallVector<AffineExpr> xIndices, tableIndices;
     for (unsigned d : keep)
       xIndices.push_back(element[d]);
-    for (int64_t d : tableDims)
+    for (int64_t d : op.getTableDims())
       tableIndices.push_back(xIndices[d]);
     tableIndices.push_back(perElement ? element[last] : pair);
-    xs[i] = load(x, xIndices);
-    cs[i] = load(cos, tableIndices);
-    ss[i] = load(sin, tableIndices);
+    xs[i] = load(op.getX(), xIndices);
+    cs[i] = load(op.getCos(), tableIndices);
+    ss[i] = load(op.getSin(), tableIndices);
   }
-  const Expr *y0 = graph.getOp("arith.subf", compute,
-                               {mul(xs[0], cs[0]), mul(xs[1], ss[0])});
-  const Expr *y1 = graph.getOp("arith.addf", compute,
-                               {mul(xs[1], cs[1]), mul(xs[0], ss[1])});
-  return graph.convert(y0, sumType) == sum0.sum &&
-         graph.convert(y1, sumType) == sum1.sum;
+  bool back = op.getTransposed();
+  auto add = [&](unsigned i, bool negated) {
+    return graph.getOp(negated ? "arith.subf" : "arith.addf", compute,
+                       {mul(xs[i], cs[i]),
+                        mul(xs[1 - i], ss[back ? 1 - i : i])});
+  };
+  return graph.convert(add(0, !back), sumType) == sum0.sum &&
+         graph.convert(add(1, back), sumType) == sum1.sum;
 }
 
 Value RopeMatcher::build(const Rotation &rotation, const Rotated &sum0,
@@ -318,19 +322,18 @@ Value RopeMatcher::build(const Rotation &rotation, const Rotated &sum0,
   SmallVector<int64_t> tableDims;
   for (unsigned d : ArrayRef(tableOrder).drop_back())
     tableDims.push_back(std::distance(keep.begin(), llvm::find(keep, d)));
-  if (context.strict &&
-      !isExact(x, cos, sin, tableDims, keep, cosTable->perElement, sum0,
-               sum1)) {
+  SmallVector<int64_t> resultShape;
+  for (unsigned d : keep)
+    resultShape.push_back(shape[d]);
+  auto op = RopeOp::create(
+      b, loc, RankedTensorType::get(resultShape, elementType), layout,
+      rotation.transposed, x, cos, sin, tableDims);
+  if (context.strict && !isExact(op, keep, sum0, sum1)) {
     context.refuse(user, "rope", FusionReason::StrictRounding,
                    "rounded between the steps, or in another order", sum0.sum);
     return {};
   }
-  SmallVector<int64_t> resultShape;
-  for (unsigned d : keep)
-    resultShape.push_back(shape[d]);
-  Value result =
-      RopeOp::create(b, loc, RankedTensorType::get(resultShape, elementType),
-                     layout, x, cos, sin, tableDims);
+  Value result = op;
   if (!wraps)
     return result;
 
@@ -388,16 +391,18 @@ Value RopeMatcher::match(RopeLayout newLayout) {
                ? matchRotation(difference.second, difference.first, sum)
                : matchRotation(difference.first, difference.second, sum);
   };
-  if (isSum(*sum0) && isDifference(*sum1)) {
-    // y1 = x1 c1 - x0 s1 and y0 = x0 c0 + x1 s0.
-    if (!read(*sum1, *sum0).empty())
-      context.refuse(user, "rope", FusionReason::NoCommonSpace,
-                     "it rotates by the opposite angle", sum0->sum);
-    return {};
+  SmallVector<Rotation> rotations;
+  if (isDifference(*sum0) && isSum(*sum1)) {
+    rotations = read(*sum0, *sum1);
+  } else if (isSum(*sum0) && isDifference(*sum1)) {
+    // With the elements exchanged; s0 is what x0 is multiplied with.
+    rotations = read(*sum1, *sum0);
+    for (Rotation &r : rotations) {
+      std::swap(r.x0, r.x1);
+      std::swap(r.c0, r.c1);
+      r.transposed = true;
+    }
   }
-  if (!isDifference(*sum0) || !isSum(*sum1))
-    return {};
-  SmallVector<Rotation> rotations = read(*sum0, *sum1);
   for (const Rotation &rotation : rotations)
     if (Value result = build(rotation, *sum0, *sum1))
       return result;

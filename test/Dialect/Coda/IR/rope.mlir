@@ -42,3 +42,16 @@ func.func @vector(%x: tensor<4xf32>, %c: tensor<4xf32>, %s: tensor<4xf32>) -> te
   %0 = coda.rope half %x, %c, %s table_dims [] : tensor<4xf32>, tensor<4xf32> -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// The adjoint.
+// CHECK-LABEL: func.func @transposed(
+// CHECK-SAME:    %[[ARG0:[a-zA-Z0-9_]+]]: tensor<2x4xf32>
+// CHECK-SAME:    %[[ARG1:[a-zA-Z0-9_]+]]: tensor<2x4xf32>
+// CHECK-SAME:    %[[ARG2:[a-zA-Z0-9_]+]]: tensor<2x4xf32>
+// CHECK-NEXT: %[[V0:.+]] = coda.rope  half transposed %[[ARG0]], %[[ARG1]], %[[ARG2]] table_dims [0] : tensor<2x4xf32>, tensor<2x4xf32> -> tensor<2x4xf32>
+// CHECK-NEXT: return %[[V0]] : tensor<2x4xf32>
+// CHECK-NEXT: }
+func.func @transposed(%x: tensor<2x4xf32>, %c: tensor<2x4xf32>, %s: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %0 = coda.rope half transposed %x, %c, %s table_dims [0] : tensor<2x4xf32>, tensor<2x4xf32> -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}

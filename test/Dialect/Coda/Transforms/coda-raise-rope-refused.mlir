@@ -2,33 +2,6 @@
 
 // CHECK-NOT: coda.rope
 
-// The adjoint rotates back.
-
-#x = affine_map<(d0, d1) -> (d0, d1)>
-func.func @opposite(%x: tensor<4x8xf32>, %c: tensor<4x8xf32>, %s: tensor<4x8xf32>) -> tensor<4x8xf32> {
-  %lo = tensor.extract_slice %x[0, 0] [4, 4] [1, 1] : tensor<4x8xf32> to tensor<4x4xf32>
-  %hi = tensor.extract_slice %x[0, 4] [4, 4] [1, 1] : tensor<4x8xf32> to tensor<4x4xf32>
-  %e = tensor.empty() : tensor<4x4xf32>
-  %neg = linalg.generic {indexing_maps = [#x, #x], iterator_types = ["parallel", "parallel"]} ins(%lo : tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) {
-  ^bb0(%a: f32, %out: f32):
-    %0 = arith.negf %a : f32
-    linalg.yield %0 : f32
-  } -> tensor<4x4xf32>
-  %r = tensor.concat dim(1) %hi, %neg : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x8xf32>
-  %y0 = tensor.empty() : tensor<4x8xf32>
-  // expected-remark@+1 {{[coda-raise] not raised to rope: no-common-space: it rotates by the opposite angle}}
-  %y = linalg.generic {indexing_maps = [#x, #x, #x, #x, #x], iterator_types = ["parallel", "parallel"]} ins(%x, %c, %r, %s : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) outs(%y0 : tensor<4x8xf32>) {
-  ^bb0(%a: f32, %cos: f32, %b: f32, %sin: f32, %out: f32):
-    %0 = arith.mulf %b, %sin : f32
-    %1 = arith.mulf %a, %cos : f32
-    %2 = arith.addf %1, %0 : f32
-    linalg.yield %2 : f32
-  } -> tensor<4x8xf32>
-  return %y : tensor<4x8xf32>
-}
-
-// -----
-
 // The halves are tensors of their own.
 
 #x = affine_map<(d0, d1) -> (d0, d1)>

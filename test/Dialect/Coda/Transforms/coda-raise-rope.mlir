@@ -212,3 +212,76 @@ func.func @factor_and_repeat(%x: tensor<2x4x8xbf16>, %c: tensor<4x8xbf16>, %s: t
   } -> tensor<2x3x4x8xf32>
   return %y : tensor<2x3x4x8xf32>
 }
+
+// -----
+
+// The adjoint rotates back: the sine is that of the element that is read, and
+// the halves are padded with zeros and added.
+
+#x = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func.func @transposed
+// CHECK-SAME: %[[X:.+]]: tensor<4x8xf32>, %[[C:.+]]: tensor<4x8xf32>, %[[S:.+]]: tensor<4x8xf32>
+// CHECK-NEXT: %[[Y:.+]] = coda.rope half transposed %[[X]], %[[C]], %[[S]] table_dims [0] : tensor<4x8xf32>, tensor<4x8xf32> -> tensor<4x8xf32>
+// CHECK-NEXT: return %[[Y]]
+// The sum with a zero is not exact where the other is a negative zero.
+// STRICT-LABEL: func.func @transposed
+// STRICT-NOT: coda.rope
+func.func @transposed(%x: tensor<4x8xf32>, %c: tensor<4x8xf32>, %s: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %zeros = arith.constant dense<0.0> : tensor<4x8xf32>
+  %e8 = tensor.empty() : tensor<4x8xf32>
+  %e = tensor.empty() : tensor<4x4xf32>
+  %xs = linalg.generic {indexing_maps = [#x, #x, #x], iterator_types = ["parallel", "parallel"]} ins(%x, %s : tensor<4x8xf32>, tensor<4x8xf32>) outs(%e8 : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %0 = arith.mulf %a, %b : f32
+    linalg.yield %0 : f32
+  } -> tensor<4x8xf32>
+  %lo = tensor.extract_slice %xs[0, 0] [4, 4] [1, 1] : tensor<4x8xf32> to tensor<4x4xf32>
+  %hi = tensor.extract_slice %xs[0, 4] [4, 4] [1, 1] : tensor<4x8xf32> to tensor<4x4xf32>
+  %neg = linalg.generic {indexing_maps = [#x, #x], iterator_types = ["parallel", "parallel"]} ins(%lo : tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = arith.negf %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<4x4xf32>
+  %p1 = tensor.insert_slice %neg into %zeros[0, 4] [4, 4] [1, 1] : tensor<4x4xf32> into tensor<4x8xf32>
+  %p0 = tensor.insert_slice %hi into %zeros[0, 0] [4, 4] [1, 1] : tensor<4x4xf32> into tensor<4x8xf32>
+  %y = linalg.generic {indexing_maps = [#x, #x, #x, #x, #x], iterator_types = ["parallel", "parallel"]} ins(%p1, %p0, %x, %c : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) outs(%e8 : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %v: f32, %cos: f32, %out: f32):
+    %0 = arith.addf %a, %b : f32
+    %1 = arith.mulf %v, %cos : f32
+    %2 = arith.addf %0, %1 : f32
+    linalg.yield %2 : f32
+  } -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// -----
+
+// Neighbours, one entry for a pair, no zeros: exact.
+
+#p = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func.func @transposed_interleaved
+// CHECK-SAME: %[[X:.+]]: tensor<4x8xf32>, %[[C:.+]]: tensor<4x4xf32>, %[[S:.+]]: tensor<4x4xf32>
+// CHECK-NEXT: %[[Y:.+]] = coda.rope interleaved transposed %[[X]], %[[C]], %[[S]] table_dims [0] : tensor<4x8xf32>, tensor<4x4xf32> -> tensor<4x8xf32>
+// CHECK-NEXT: return %[[Y]]
+// STRICT-LABEL: func.func @transposed_interleaved
+// STRICT: coda.rope interleaved transposed
+func.func @transposed_interleaved(%x: tensor<4x8xf32>, %c: tensor<4x4xf32>, %s: tensor<4x4xf32>) -> tensor<4x8xf32> {
+  %x0 = tensor.extract_slice %x[0, 0] [4, 4] [1, 2] : tensor<4x8xf32> to tensor<4x4xf32>
+  %x1 = tensor.extract_slice %x[0, 1] [4, 4] [1, 2] : tensor<4x8xf32> to tensor<4x4xf32>
+  %e = tensor.empty() : tensor<4x4xf32>
+  %y:2 = linalg.generic {indexing_maps = [#p, #p, #p, #p, #p, #p], iterator_types = ["parallel", "parallel"]} ins(%x0, %x1, %c, %s : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) outs(%e, %e : tensor<4x4xf32>, tensor<4x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %cos: f32, %sin: f32, %o0: f32, %o1: f32):
+    %0 = arith.mulf %a, %cos : f32
+    %1 = arith.mulf %b, %sin : f32
+    %2 = arith.addf %0, %1 : f32
+    %3 = arith.mulf %b, %cos : f32
+    %4 = arith.mulf %a, %sin : f32
+    %5 = arith.subf %3, %4 : f32
+    linalg.yield %2, %5 : f32, f32
+  } -> (tensor<4x4xf32>, tensor<4x4xf32>)
+  %u0 = tensor.expand_shape %y#0 [[0], [1, 2]] output_shape [4, 4, 1] : tensor<4x4xf32> into tensor<4x4x1xf32>
+  %u1 = tensor.expand_shape %y#1 [[0], [1, 2]] output_shape [4, 4, 1] : tensor<4x4xf32> into tensor<4x4x1xf32>
+  %both = tensor.concat dim(2) %u0, %u1 : (tensor<4x4x1xf32>, tensor<4x4x1xf32>) -> tensor<4x4x2xf32>
+  %r = tensor.collapse_shape %both [[0], [1, 2]] : tensor<4x4x2xf32> into tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}

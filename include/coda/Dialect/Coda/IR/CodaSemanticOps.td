@@ -124,6 +124,8 @@ def Coda_RopeOp : Coda_SemanticOp<"rope", [AllTypesMatch<["cos", "sin"]>]> {
     2j + 1). The tables are indexed by the dims `table_dims` of `x` and, last,
     by the element (extent D: both elements of a pair have entries of their own,
     in x's layout) or by the pair (extent D/2: the entry serves both).
+    `transposed` is the transposed map, the adjoint: `y0 = x0 c0 + x1 s1`, `y1 =
+    x1 c1 - x0 s0`.
 
     **Preconditions**: D static and even; `table_dims` names dims of `x` but the
     last, one per dim of the tables but the last (any order), extents agree;
@@ -139,12 +141,13 @@ def Coda_RopeOp : Coda_SemanticOp<"rope", [AllTypesMatch<["cos", "sin"]>]> {
     %y = coda.rope half %x, %c, %s table_dims [0, 2] : tensor<2x4x8x16xf32>, tensor<2x8x16xf32> -> tensor<2x4x8x16xf32>
     ```
   }];
-  let arguments = (ins Coda_RopeLayoutAttr:$layout, Coda_FloatTensor:$x,
-                       Coda_FloatTensor:$cos, Coda_FloatTensor:$sin,
-                       DenseI64ArrayAttr:$table_dims);
+  let arguments = (ins Coda_RopeLayoutAttr:$layout, UnitAttr:$transposed,
+                       Coda_FloatTensor:$x, Coda_FloatTensor:$cos,
+                       Coda_FloatTensor:$sin, DenseI64ArrayAttr:$table_dims);
   let results = (outs Coda_FloatTensor:$result);
   let assemblyFormat = [{
-    custom<RopeLayout>($layout) $x `,` $cos `,` $sin `table_dims` $table_dims attr-dict
+    custom<RopeLayout>($layout) (`transposed` $transposed^)? $x `,` $cos `,` $sin
+    `table_dims` $table_dims attr-dict
     `:` type($x) `,` type($cos) `->` type($result)
   }];
 }

@@ -79,6 +79,39 @@ def NormalizePass : InterfacePass<"coda-normalize", "FunctionOpInterface"> {
                            "tensor::TensorDialect"];
 }
 
+def TransposeRowSumsPass
+    : InterfacePass<"coda-transpose-row-sums", "FunctionOpInterface"> {
+  let summary = "Take row sums of data gradients to the axis of the product";
+  let description = [{
+    NON-NUMERIC-PRESERVING: sums in another order.
+
+    `<A B, c> = <A, c B^T>` for each row. A backward graph sums the columns of a
+    data gradient `D = A B` times what the forward multiplied by `B^T`, up to a
+    factor of the row: the forward's product is there, and the sum is one of its
+    elements times those of `A`. It is known where `A` is made, before `D` is.
+    `D` may be a sum of such products, over one `c`. The factor of the row, which
+    is divided by, is a reciprocal square root: no other one is known to be
+    neither zero nor infinite.
+
+    ```mlir
+    %y = linalg.generic ins(%x, %w, %r) outs(%e) {x * w * r}
+    %z = linalg.matmul ins(%y, %b) outs(%z0)
+    %d = linalg.matmul indexing_maps = [.., (n, k), ..] ins(%dz, %b) outs(%z1)
+    %s = linalg.generic {iterator_types = ["parallel", "reduction"]} ins(%d, %x, %w) outs(%z2) {d * x * w + out}
+    ```
+    ==>
+    ```mlir
+    %t = linalg.generic {iterator_types = ["parallel", "reduction"]} ins(%dz, %z) outs(%z2) {dz * z + out}
+    %s = linalg.generic {iterator_types = ["parallel"]} ins(%t, %r) outs(%e1) {t / r}
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect", "linalg::LinalgDialect",
+                           "tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"numSums", "num-sums", "row sums taken to another axis">
+  ];
+}
+
 def RaisePass : InterfacePass<"coda-raise", "FunctionOpInterface"> {
   let summary = "Recognise the operators of models in linalg";
   let description = [{
