@@ -7,8 +7,11 @@
 # CHECK: 80 cases, 0 results differ
 # CHECK: commute: {{[0-9]+}} tile ops, {{[0-9]+}} norms kept for a reader
 # CHECK: 40 cases, 0 results differ
+# CHECK: transpose: {{[0-9]+}} of {{[0-9]+}} row sums taken to another axis
+# CHECK: 40 cases, 0 results differ
 import os
 import random
+import re
 import subprocess
 import sys
 
@@ -21,6 +24,7 @@ FUSE = ("builtin.module(func.func(coda-fuse,canonicalize,cse,coda-bundle,"
         "coda-partition-reductions{granule=4},canonicalize,cse))")
 COMMUTE = ("builtin.module(func.func(coda-commute,coda-form-tile-ops,canonicalize,cse,coda-fuse,"
            "canonicalize,cse,coda-bundle,coda-partition-reductions{granule=4},canonicalize,cse))")
+TRANSPOSE = "builtin.module(func.func(coda-transpose-row-sums),canonicalize,cse)"
 M, N, K = 8, 12, 6
 
 
@@ -237,12 +241,92 @@ def norm_program(seed):
     return p.case("norm%d" % seed)
 
 
+def generic(ins, maps, out, out_map, iterators, body):
+    """Text of a linalg op of `ins`, (name, shape), into `out`, (name, shape)."""
+    def affine(dims):
+        return "affine_map<(%s) -> (%s)>" % (
+            ", ".join("d%d" % i for i in range(len(iterators))), ", ".join("d%d" % d for d in dims))
+    args = "".join("%%e%d: f64, " % i for i in range(len(ins)))
+    return ("linalg.generic {indexing_maps = [%s], iterator_types = [%s]} ins(%s : %s) "
+            "outs(%s : %s) {\n^bb0(%s%%out: f64):\n%s\n} -> %s" % (
+                ", ".join(map(affine, maps + [out_map])),
+                ", ".join('"%s"' % i for i in iterators), ", ".join(n for n, _ in ins),
+                ", ".join(tensor(t) for _, t in ins), out[0], tensor(out[1]), args, body,
+                tensor(out[1])))
+
+
+def sum_program(seed):
+    """Row sums of gradients of products, times what the products contract: with a
+    root per row, with a factor that no one may divide by, or with none of it."""
+    p = Program(seed)
+    r = p.random
+
+    def filled(*shape):
+        zero, name = p.new(), p.new()
+        out = p.empty(*shape)
+        p.lines.append("%s = arith.constant 0.0 : f64" % zero)
+        p.lines.append("%s = linalg.fill ins(%s : f64) outs(%s : %s) -> %s" % (
+            name, zero, out, tensor(shape), tensor(shape)))
+        return name
+
+    def matmul(lhs, rhs, k, n, transposed):
+        name, init = p.new(), filled(M, n)
+        maps = "affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (%s)>, affine_map<(d0, d1, d2) -> (d0, d1)>" % (
+            "d1, d2" if transposed else "d2, d1")
+        shape = (n, k) if transposed else (k, n)
+        p.lines.append("%s = linalg.matmul indexing_maps = [%s] ins(%s, %s : %s, %s) outs(%s : %s) -> %s" % (
+            name, maps, lhs, rhs, tensor((M, k)), tensor(shape), init, tensor((M, n)), tensor((M, n))))
+        return name
+
+    def add(name, text):
+        p.lines.append("%s = %s" % (name, text))
+        return name
+
+    x, w, s = p.input(M, K), p.input(K), p.input(M)
+    root = add(p.new(), generic(
+        [(s, (M,))], [(0,)], (p.empty(M), (M,)), (0,), ["parallel"],
+        "%0 = arith.mulf %e0, %e0 : f64\n%c = arith.constant 0.5 : f64\n"
+        "%1 = arith.addf %0, %c : f64\n%2 = math.rsqrt %1 : f64\nlinalg.yield %2 : f64"))
+    scale = r.choice([root, root, s])
+    row = [(x, (M, K)), (w, (K,)), (scale, (M,))]
+    row_maps = [(0, 1), (1,), (0,)]
+    y = add(p.new(), generic(
+        row, row_maps, (p.empty(M, K), (M, K)), (0, 1), ["parallel"] * 2,
+        "%0 = arith.mulf %e0, %e2 : f64\n%1 = arith.mulf %0, %e1 : f64\nlinalg.yield %1 : f64"))
+    parts = []
+    for _ in range(r.randint(1, 3)):
+        n, transposed = r.choice([5, 12]), r.random() < 0.5
+        weight = p.input(n, K) if transposed else p.input(K, n)
+        p.add(matmul(y, weight, K, n, transposed), M, n)
+        parts.append(matmul(p.input(M, n), weight, n, K, not transposed))
+    gradients = [(d, (M, K)) for d in parts]
+    # What is multiplied: the row without or with the scale, or another one.
+    body = ["%%t%d = arith.addf %%%s, %%e%d : f64" % (i, "t%d" % (i - 1) if i > 1 else "e0", i)
+            for i in range(1, len(parts))]
+    total = "t%d" % (len(parts) - 1) if len(parts) > 1 else "e0"
+    at = len(parts)
+    body.append("%%0 = arith.mulf %%%s, %%e%d : f64" % (total, at))
+    body.append("%%1 = arith.mulf %%0, %%e%d : f64" % (at + 1))
+    scaled = r.random() < 0.4
+    if scaled:
+        body.append("%%s = arith.mulf %%1, %%e%d : f64" % (at + 2))
+    if r.random() < 0.2:
+        row[0] = (p.input(M, K), (M, K))
+    body.append("%%2 = arith.addf %%%s, %%out : f64\nlinalg.yield %%2 : f64" % ("s" if scaled else "1"))
+    total = add(p.new(), generic(
+        gradients + row, [(0, 1)] * len(parts) + row_maps, (filled(M), (M,)), (0,),
+        ["parallel", "reduction"], "\n".join(body)))
+    p.add(total, M)
+    return p.case("sum%d" % seed)
+
+
 def main():
     folder, compiler = sys.argv[1:3]
     status = 0
     for name, cases, pipeline in [
             ("fuse", [tile_program(s) for s in range(80)], FUSE),
-            ("commute", [norm_program(s) for s in range(40)], COMMUTE)]:
+            ("commute", [norm_program(s) for s in range(40)], COMMUTE),
+            ("transpose", [sum_program(s) for s in range(40)], TRANSPOSE)]:
         text = "\n".join(map(function, cases))
         plain = build(text, os.path.join(folder, name + "-plain"), compiler)
         done = subprocess.run(["coda-opt", "--pass-pipeline=" + pipeline], input=text,
@@ -250,9 +334,16 @@ def main():
         if done.returncode:
             sys.exit("coda-opt failed:\n" + done.stderr)
         rewritten = build(done.stdout, os.path.join(folder, name), compiler)
-        print("%s: %d tile ops, %d norms kept for a reader" % (
-            name, done.stdout.count("coda.gemm") + done.stdout.count("coda.map"),
-            done.stderr.count("[coda-commute]")))
+        if name == "transpose":
+            # Sums that were taken are of two factors each, the others of four or more.
+            kept = sum(names.count("%") > 2 for names in
+                       re.findall(r'"reduction"\]} ins\(([^:]*):', done.stdout))
+            print("transpose: %d of %d row sums taken to another axis" % (
+                len(cases) - kept, len(cases)))
+        else:
+            print("%s: %d tile ops, %d norms kept for a reader" % (
+                name, done.stdout.count("coda.gemm") + done.stdout.count("coda.map"),
+                done.stderr.count("[coda-commute]")))
         for case in cases:
             case.expected = call(plain, case)
         status |= compare(rewritten, cases)

@@ -210,7 +210,8 @@ def FormTileOpsPass : InterfacePass<"coda-form-tile-ops", "FunctionOpInterface">
     Contractions with one parallel dim per factor and no batch become
     `coda.gemm` with a region that yields the accumulator; semantic ops become
     maps; elementwise ops, sums and transposes that read, through views, a
-    result of a tile op become maps too; with `all`, whatever they read.
+    result of a tile op become maps too, and transposes of arguments that a tile
+    op reads; with `all`, whatever they read.
     Anything else stays linalg, with the reason as a remark where it reads a tile
     op.
 
