@@ -137,14 +137,22 @@ void EpilogueEmitter::storeDirect(const OutputModel &output,
     value = arith::BitcastOp::create(b, loc, type, value);
   Value rows = masksRows ? rowMask() : Value();
   Value columns = masksColumns ? columnMask() : Value();
-  for (int64_t i = 0; i < 4; ++i) {
+  // Two neighbours, both of which are there or none, are one access.
+  int64_t width = hasPairAccess(output) ? 2 : 1;
+  if (width == 2)
+    e.alignPointer(output, output.element.getIntOrFloatBitWidth() / 4);
+  for (int64_t i = 0; i < 4; i += width) {
     int64_t half = i / 2, one = i % 2;
     auto store = [&] {
       Value column = e.add(threadColumn(/*forLoad=*/false), e.i32(one));
       Value offset = e.add(rowOffset(output, threadRow(half)),
                            columnOffset(output, u, column));
-      LLVM::StoreOp::create(b, loc, element(value, Full, i),
-                            elementPointer(output, offset));
+      Value stored = width == 1
+                         ? element(value, Full, i)
+                         : Value(vector::ShuffleOp::create(
+                               b, loc, value, value,
+                               ArrayRef<int64_t>{i, i + 1}));
+      LLVM::StoreOp::create(b, loc, stored, elementPointer(output, offset));
     };
     Value condition;
     if (rows)

@@ -307,6 +307,10 @@ KernelEmitter::consumeTile(const TileModel &tile, Value number,
   after.exchangeParity = bitXor(state.exchangeParity, i1(true));
   RingPosition prefetch = after.prefetch;
   auto take = [&] {
+    // Under the wait for the other slices.
+    if (!early)
+      beginLate(0);
+    epilogues.front().loadColumns();
     accumulators = takeAccumulators(tile, row0, after.exchangeParity);
     releaseAccumulators();
     runRegion(after.prefetch);

@@ -40,7 +40,7 @@ func.func private @mixed(%a: memref<256x512xf8E4M3FN>, %b: memref<256x512xf8E5M2
 // -----
 
 // 8-bit tiles come in by each thread, two neighbours at once; a run of 8 columns is
-// too short for the copy engine, and each element goes out alone.
+// too short for the copy engine, and two neighbours go out at once.
 
 // CHECK: gpu.func @direct
 // CHECK-NOT: nvgpu.tma.async.store
@@ -48,8 +48,8 @@ func.func private @mixed(%a: memref<256x512xf8E4M3FN>, %b: memref<256x512xf8E5M2
 // CHECK: arith.bitcast %[[PAIR]] : vector<2xi8> to vector<2xf8E5M2>
 // CHECK: %[[Q:.+]] = arith.truncf %{{.+}} : vector<4xf32> to vector<4xf8E5M2>
 // CHECK: %[[BITS:.+]] = arith.bitcast %[[Q]] : vector<4xf8E5M2> to vector<4xi8>
-// CHECK: %[[BYTE:.+]] = vector.extract %[[BITS]][0] : i8
-// CHECK: llvm.store %[[BYTE]], %{{.+}} : i8, !llvm.ptr<1>
+// CHECK: %[[BYTES:.+]] = vector.shuffle %[[BITS]], %[[BITS]] [0, 1] : vector<4xi8>, vector<4xi8>
+// CHECK: llvm.store %[[BYTES]], %{{.+}} : vector<2xi8>, !llvm.ptr<1>
 // CHECK-NOT: nvgpu.tma.async.store
 func.func private @direct(%a: memref<128x128xf8E4M3FN>, %b: memref<8x8x128xf8E4M3FN>, %t: memref<8x128x8xf8E5M2>, %o: memref<8x128x8xf8E5M2>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 64, 128], stages = 4, staging = 0, prefetch = 0, raster = 8>} {
   coda.gemm acc(%a[m, k] * %b[n0, n1, k] : memref<128x128xf8E4M3FN>, memref<8x8x128xf8E4M3FN>)
