@@ -10,7 +10,10 @@
 //   warpgroup 0   a thread of warp 0 issues the TMA loads of the k blocks into
 //                 the ring, and behind them those of the tiles that the region
 //                 loads, if the schedule says `ring`; else one each of warps 1
-//                 and 2 those for consumer 0 and 1, into its buffers
+//                 and 2 those for consumer 0 and 1, into its buffers. Of tiles of
+//                 64 rows a thread of warp 0 fills the even stages and one of
+//                 warp 3 the odd ones: what one thread issues is less than the
+//                 memory gives
 //   warpgroups    fragments of 64 rows: wait for a stage, multiply, hand it
 //   1 and 2       back; then the region, a 64x64 chunk after another
 //
@@ -392,6 +395,8 @@ private:
   Value firstTile, tileStep, slice, clusterRow, clusterColumn;
   Type barrierType;
   Value threadId, warpgroup, warpgroupThread, blockId, gridSize, isFirstThread;
+  /// Which of the producers of k blocks a thread is, where there are several.
+  Value producer;
   // Values of the consumers.
   Value consumer, warp, lane, isLeader;
   bool hasPrefetch;

@@ -247,6 +247,12 @@ inline int64_t getSharingBlocks(ScheduleAttr schedule) {
 inline int64_t getClusterBlocks(ScheduleAttr schedule) {
   return schedule.getSplit() * getSharingBlocks(schedule);
 }
+/// Threads that fill the stages in turn. Each has to see every phase of its
+/// stages, so that there is one where the stages are odd in number.
+inline int64_t getProducers(ScheduleAttr schedule) {
+  return getTileRows(schedule) == kChunk && schedule.getStages() % 2 == 0 ? 2
+                                                                          : 1;
+}
 /// Accumulators of one thread.
 inline int64_t getThreadAccumulators(ScheduleAttr schedule) {
   return getFragments(schedule) * schedule.getTile()[1] / 2;

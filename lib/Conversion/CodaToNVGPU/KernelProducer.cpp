@@ -173,10 +173,17 @@ RingPosition KernelEmitter::produceTile(const TileModel &tile, Value number,
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
       RingPosition here{loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
-      wait(empty, here.stage, here.parity);
-      nvgpu::MBarrierArriveExpectTxOp::create(
-          b, loc, full, index(blockBytes), toIndex(here.stage), Value());
-      loadBlock(tile, phase, tileAt, loop.getInductionVar(), here);
+      auto fill = [&] {
+        wait(empty, here.stage, here.parity);
+        nvgpu::MBarrierArriveExpectTxOp::create(
+            b, loc, full, index(blockBytes), toIndex(here.stage), Value());
+        loadBlock(tile, phase, tileAt, loop.getInductionVar(), here);
+      };
+      int64_t producers = getProducers(schedule);
+      if (producers == 1)
+        fill();
+      else
+        ifThen(equal(remU(here.stage, i32(producers)), producer), fill);
       RingPosition next = advance(here);
       scf::YieldOp::create(b, loc, ValueRange{next.stage, next.parity});
     }
@@ -317,7 +324,15 @@ RingPosition KernelEmitter::prefetchTile(const TileModel &tile,
 void KernelEmitter::emitProducer() {
   NVVM::SetMaxRegisterOp::create(b, loc, getProducerRegisters(schedule),
                                  NVVM::SetMaxRegisterAction::decrease);
-  ifThen(isFirstThread, [&] {
+  Value produces = isFirstThread;
+  if (getProducers(schedule) > 1) {
+    // The first warp and the last.
+    Value warpNumber = divU(threadId, i32(32));
+    producer = divU(warpNumber, i32(3));
+    produces = bitAnd(equal(remU(warpNumber, i32(3)), i32(0)),
+                      equal(remU(threadId, i32(32)), i32(0)));
+  }
+  ifThen(produces, [&] {
     RingPosition start{i32(0), i1(true)};
     forTiles({start, start, i1(true), i1(true), i32(0), i1(true)},
              [&](const TileModel &tile, Value number, const WalkState &state) {

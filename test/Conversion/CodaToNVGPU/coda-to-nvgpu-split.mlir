@@ -26,12 +26,20 @@
 // CHECK: nvvm.cluster.arrive
 // CHECK-NEXT: nvvm.cluster.wait
 
-// The producer: this block's slice of the 8 blocks.
+// The producers, a thread of the first warp and one of the last: this block's
+// slice of the 8 blocks, every other stage each.
 // CHECK: nvvm.setmaxregister decrease
+// CHECK: %[[WARP:.*]] = arith.divui %{{.*}}, %c32_i32
+// CHECK: %[[PRODUCER:.*]] = arith.divui %[[WARP]], %c3_i32
 // CHECK: scf.for %{{.*}} = %[[FIRST]] to %{{.*}} step %[[STEP]]
 // CHECK: %[[ALL:.*]] = arith.muli %[[SLICE]], %[[C8]]
 // CHECK: %[[BEGIN:.*]] = arith.divui %[[ALL]], %[[C2]]
-// CHECK: scf.for %{{.*}} = %[[BEGIN]] to
+// CHECK: scf.for %{{.*}} = %[[BEGIN]] to {{.*}} iter_args(%[[STAGE:.*]] = %{{.*}}, %{{.*}} = %{{.*}})
+// CHECK: %[[TURN:.*]] = arith.remui %[[STAGE]], %[[C2]]
+// CHECK: %[[FILLS:.*]] = arith.cmpi eq, %[[TURN]], %[[PRODUCER]]
+// CHECK: scf.if %[[FILLS]]
+// CHECK: nvgpu.mbarrier.try_wait.parity
+// CHECK: nvgpu.mbarrier.arrive.expect_tx
 // CHECK: nvgpu.tma.async.load {{.*}} -> memref<16x64xbf16
 // CHECK: nvgpu.tma.async.load {{.*}} -> memref<128x64xbf16
 
@@ -125,6 +133,32 @@ func.func private @waits(%a: memref<128x512xbf16>, %w: memref<512x512xbf16>, %o:
   ^bb0(%x: f32):
     %y = arith.truncf %x : f32 to bf16
     coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// What is loaded of columns is asked for before a block waits for the others: 4
+// pairs of neighbours a thread for each 32 columns. Pairs are stored at once.
+
+// CHECK: gpu.func @row
+// CHECK: nvvm.setmaxregister increase
+// CHECK: mbarrier.arrive.release.cluster
+// CHECK-COUNT-8: llvm.load {{.*}} invariant : !llvm.ptr<1> -> i32
+// CHECK-NOT: invariant
+// CHECK: mbarrier.try_wait.parity.acquire.cluster
+// CHECK: nvvm.mapa
+// CHECK-NOT: invariant
+// CHECK: llvm.store %{{.*}}, %{{.*}} : vector<2xbf16>, !llvm.ptr<1>
+// CHECK-NOT: llvm.store %{{.*}}, %{{.*}} : bf16
+func.func private @row(%a: memref<512xbf16>, %w: memref<256x512xbf16>, %r: memref<256xbf16>, %o: memref<256xbf16>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [64, 128, 64], stages = 4, staging = 0, prefetch = 0, raster = 8, pingpong = true, split = 2>} {
+  coda.gemm acc(%a[k] * %w[n, k] : memref<512xbf16>, memref<256x512xbf16>) ins(%r[n] : memref<256xbf16>) outs(%o[n] : memref<256xbf16>) {
+  ^bb0(%x: f32, %y: bf16):
+    %z = arith.extf %y : bf16 to f32
+    %s = arith.addf %x, %z : f32
+    %t = arith.truncf %s : f32 to bf16
+    coda.yield %t : bf16
   }
   return
 }
