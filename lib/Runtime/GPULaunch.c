@@ -373,7 +373,7 @@ void coda_gpu_address(const coda_gpu_kernel *kernel, const void *address,
 void coda_gpu_tensor_map(const coda_gpu_kernel *kernel, void *map,
                          void *address, int32_t type, int32_t rank,
                          const int64_t *sizes, const int64_t *strides,
-                         const int32_t *box) {
+                         const int32_t *box, int32_t sector) {
   uint64_t dims[5], bytes[5];
   uint32_t boxes[5], ones[5];
   int64_t width = type == CU_TENSOR_MAP_UINT8     ? 1
@@ -433,7 +433,9 @@ void coda_gpu_tensor_map(const coda_gpu_kernel *kernel, void *map,
   check(call.driver.TensorMapEncodeTiled(
             (CUtensorMap *)map, type, (uint32_t)rank, address, dims, bytes,
             boxes, ones, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
-            CU_TENSOR_MAP_L2_PROMOTION_256B, CU_TENSOR_MAP_OOB_FILL_ZERO),
+            sector == 256 ? CU_TENSOR_MAP_L2_PROMOTION_256B
+                          : CU_TENSOR_MAP_L2_PROMOTION_128B,
+            CU_TENSOR_MAP_OOB_FILL_ZERO),
         kernel->name);
 }
 

@@ -75,11 +75,12 @@ void coda_gpu_address(const coda_gpu_kernel *kernel, const void *address,
 
 /* Encodes `map` (128 bytes, 64-byte aligned). `type` is a CUtensorMapDataType
    of 16 or 32 bits; sizes and strides (in elements) and the box are outermost
-   first, the last stride is 1. Checks the alignment that the hardware needs. */
+   first, the last stride is 1. A read brings `sector` bytes into L2, 128 or 256.
+   Checks the alignment that the hardware needs. */
 void coda_gpu_tensor_map(const coda_gpu_kernel *kernel, void *map,
                          void *address, int32_t type, int32_t rank,
                          const int64_t *sizes, const int64_t *strides,
-                         const int32_t *box);
+                         const int32_t *box, int32_t sector);
 
 /* Copies `bytes` from device memory to device memory, on the call's stream. */
 void coda_gpu_copy(void *to, const void *from, int64_t bytes);

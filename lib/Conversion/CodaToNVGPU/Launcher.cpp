@@ -81,8 +81,9 @@ namespace {
 /// Emits the host code of one launch.
 class LaunchEmitter {
 public:
-  LaunchEmitter(OpBuilder &b, ModuleOp module, Location loc)
-      : b(b), module(module), loc(loc),
+  LaunchEmitter(OpBuilder &b, ModuleOp module, Location loc,
+                int64_t sector = 0)
+      : b(b), module(module), loc(loc), sector(sector),
         pointer(LLVM::LLVMPointerType::get(b.getContext())) {}
 
   void emit(StringRef kernel, ArrayRef<KernelParam> params);
@@ -116,6 +117,8 @@ private:
   OpBuilder &b;
   ModuleOp module;
   Location loc;
+  /// Bytes that a read of the copy engine brings into L2.
+  int64_t sector;
   Type pointer;
   llvm::DenseMap<Value, Metadata> metadata;
 };
@@ -210,7 +213,7 @@ Value LaunchEmitter::tensorMap(Value handle, const KernelParam &param) {
        {handle, map, metadataOf(operand.memref).address,
         i32(getTensorMapType(operand.element)), i32(operand.dims.size()),
         array(sizes, b.getI64Type()), array(strides, b.getI64Type()),
-        array(box, b.getI32Type())});
+        array(box, b.getI32Type()), i32(sector)});
   return map;
 }
 
@@ -290,6 +293,7 @@ void coda_gpu::emitLoopLaunch(OpBuilder &builder, ModuleOp module,
 }
 
 void coda_gpu::emitLaunch(OpBuilder &builder, ModuleOp module, Location loc,
-                          StringRef kernel, ArrayRef<KernelParam> params) {
-  LaunchEmitter(builder, module, loc).emit(kernel, params);
+                          StringRef kernel, ArrayRef<KernelParam> params,
+                          int64_t sector) {
+  LaunchEmitter(builder, module, loc, sector).emit(kernel, params);
 }

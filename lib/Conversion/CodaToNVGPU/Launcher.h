@@ -39,9 +39,11 @@ LLVM::GlobalOp createHandle(OpBuilder &builder, ModuleOp module, Location loc,
                             KernelLaunch launch);
 
 /// Emits the launch of `kernel` at the builder's insertion point: a tensor map
-/// for each operand that the copy engine moves, then the parameters.
+/// for each operand that the copy engine moves, then the parameters. A read of
+/// the copy engine brings `sector` bytes into L2, 128 or 256.
 void emitLaunch(OpBuilder &builder, ModuleOp module, Location loc,
-                StringRef kernel, ArrayRef<KernelParam> params);
+                StringRef kernel, ArrayRef<KernelParam> params,
+                int64_t sector);
 
 /// Emits the launch of `kernel` over `points` points, a thread each or more,
 /// at the builder's insertion point. `arguments` are what the kernel's

@@ -90,7 +90,10 @@ struct ToNVGPU : public coda_gpu::impl::ToNVGPUBase<ToNVGPU> {
     while (op->getParentOp() != func)
       op = op->getParentOp();
     builder.setInsertionPoint(op);
-    emitLaunch(builder, module, loc, name, emitter.getParams());
+    // Of few rows the weights come from memory, which then gives a little more;
+    // with many, neighbours are read soon.
+    int64_t sector = getTileRows(schedule) == kChunk ? 128 : 256;
+    emitLaunch(builder, module, loc, name, emitter.getParams(), sector);
     op->erase();
     func->removeAttr(kKernelAttrName);
     func->removeAttr(kScheduleAttrName);
