@@ -173,53 +173,61 @@ static int64_t getNumClusters(int64_t blocks) {
 
 /// Time in us of a kernel with few tiles, as far as shapes differ in it. All
 /// blocks that work share the memory's bandwidth, each takes in so much at most,
-/// and with fewer of them at the end some of it is left. The constants are fitted
-/// to times on an H200.
+/// and with fewer of them some of it is left, less where those of a cluster are on
+/// one tile. The constants are fitted to times on an H200 with cold weights.
 static double getTimeOfFewTiles(const KernelModel &kernel, TileShape shape) {
   // Bytes of memory in a us; what one multiprocessor takes in, and multiplies.
-  constexpr double kBytesPerUs = 4.2e6, kBytesPerUsOfOne = 6.5e4,
-                   kPointsPerUsOfOne = 2.4e6;
-  // An exchange within a cluster, the first and each; a chunk of 64 columns that
-  // no products hide, and each op of its region.
-  constexpr double kFirstExchangeUs = 0.5, kExchangeUs = 0.25, kChunkUs = 0.4,
-                   kOpUs = 0.1;
-  // What L2 gives out of the left factor in a us beside what comes from memory,
-  // and what it takes blocks that share it to wait for each other, in each round.
-  constexpr double kSharedBytesPerUs = 5e7, kSharingUs = 0.5;
+  // Time to ask for a k block.
+  constexpr double kBytesPerUs = 4.25e6, kBytesPerUsOfOne = 7.4e4,
+                   kPointsPerUsOfOne = 3.5e6, kBlockUs = 0.08;
+  // The share of the bandwidth that is left where no block works.
+  double leftOver = shape.split > 1 ? 0.1 : 0.4;
+  // An exchange within a cluster, the first and each, and what an owner reads of
+  // another block's 64 rows and 64 columns; a chunk of 64 columns that no products
+  // hide, and each op of its region.
+  constexpr double kFirstExchangeUs = 0.2, kExchangeUs = 0.3, kReadUs = 0.4,
+                   kChunkUs = 0.35, kOpUs = 0.04;
+  // What L2 gives out of the left factor in a us beside what comes from memory.
+  constexpr double kSharedBytesPerUs = 6e7;
   ScheduleAttr schedule = shape.getSchedule(kernel.func.getContext());
   int64_t blocksOfCluster = getClusterBlocks(schedule);
   int64_t clusters = getNumClusters(blocksOfCluster);
-  // What a multiprocessor takes in needs as many bytes on their way.
-  constexpr double kRingBytes = 128 << 10;
+  // What a multiprocessor takes in needs as many bytes on their way; those of one
+  // stage are being multiplied.
+  constexpr double kRingBytes = 185e3;
   int64_t stage = getStageBytes(kernel, schedule);
   int64_t others =
       getSharedMemoryBytes(kernel, schedule) - schedule.getStages() * stage;
-  int64_t ring = (kSharedMemoryBytes - others) / stage * stage;
+  int64_t ring = ((kSharedMemoryBytes - others) / stage - 1) * stage;
   double bytesPerUsOfOne =
       kBytesPerUsOfOne * std::clamp(ring / kRingBytes, 0.1, 1.0);
-  double time = 0, region = 0, saved = 0;
+  double time = 0, region = 0, shared = 0, read = 0;
   int64_t rounds = 0;
   for (const TileModel &tile : kernel.tiles) {
     int64_t tiles = getNumTiles(tile, shape);
     // Bytes of both factors and of the left one, columns of the right one, over k.
-    double taken = 0, left = 0, columns = 0;
+    double taken = 0, left = 0, columns = 0, asked = 0;
     for (const Phase &phase : tile.phases) {
       int64_t blocks = std::max<int64_t>(1, getNumBlocks(tile, phase));
       double ofOne = double(blocks) / shape.split;
+      asked += ofOne * kBlockUs;
       taken += ofOne * getBlockBytes(tile, phase, schedule);
       left += ofOne * getRightOffset(tile, schedule);
       columns += ofOne * kBlockK * getTilePoints(tile, schedule) *
                  phase.numGroups;
     }
-    double least = std::max(taken / bytesPerUsOfOne,
-                            columns * shape.rows / kPointsPerUsOfOne);
+    double least = std::max({taken / bytesPerUsOfOne, asked,
+                             columns * shape.rows / kPointsPerUsOfOne});
     double streamed = columns * 2 / kBytesPerUs;
     // The right factor comes from memory for the first of the row tiles.
     int64_t columnTiles = llvm::divideCeil(tile.getColumns(),
                                            getTilePoints(tile, schedule));
     int64_t rowTiles = llvm::divideCeil(tiles, columnTiles);
     auto timeOf = [&](int64_t busy) {
-      return std::max(least, streamed * busy * blocksOfCluster / rowTiles);
+      double blocks = busy * blocksOfCluster;
+      double idle = 1 - blocks / kMultiprocessors;
+      return std::max(least,
+                      streamed * blocks / rowTiles / (1 - leftOver * idle));
     };
     // A cluster has as many column tiles as blocks, or one.
     int64_t groups =
@@ -228,18 +236,19 @@ static double getTimeOfFewTiles(const KernelModel &kernel, TileShape shape) {
     if (int64_t rest = groups % clusters)
       time += timeOf(rest);
     rounds += llvm::divideCeil(groups, clusters);
-    saved += tiles * left * (1 - 1.0 / shape.cluster.n);
+    shared += tiles * left * shape.split / shape.cluster.n;
     int64_t chunks = getRegionPoints(tile, schedule) / kChunk *
                      getFragments(schedule);
+    read = std::max(read, kReadUs * chunks * tile.getNumGroups() *
+                              (shape.split - 1) *
+                              getFactorRows(tile, schedule) / kChunk);
     region = std::max(region,
                       chunks * (kChunkUs + kOpUs * getRegionCost(tile)));
   }
   time += shape.pingpong ? region : rounds * region;
   if (shape.split > 1)
-    time += kFirstExchangeUs + rounds * kExchangeUs;
-  if (shape.cluster.n > 1)
-    time += rounds * kSharingUs - saved / kSharedBytesPerUs;
-  return time;
+    time += kFirstExchangeUs + rounds * kExchangeUs + read;
+  return time + shared / kSharedBytesPerUs;
 }
 
 /// Shapes for few tiles, the likely fastest first: more of them are narrow, or
@@ -367,9 +376,6 @@ static SmallVector<Placement> getPlacements(bool loads, bool isMap,
     return {direct};
   if (isMap)
     return {buffers, direct};
-  // Of few rows the ring is worth more than chunks that may be in flight.
-  if (shape.rows == kChunk)
-    return {buffers, buffersInPlace, direct};
   if (shape.pingpong || shape.split > 1)
     return {buffersInPlace, buffers, direct};
   return {{true, true, false}, {true, false, false}, buffersInPlace, buffers,

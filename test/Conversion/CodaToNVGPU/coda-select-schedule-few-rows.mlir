@@ -31,14 +31,46 @@ func.func private @few_columns(%a: memref<16x11008xbf16>, %w: memref<4096x11008x
 
 // -----
 
-// 64 rows are much of what each of 96 tiles loads, and four share them.
+// 64 rows are half as much as the weights that a tile of 128 columns loads with
+// them, and two tiles share them.
 // CHECK-LABEL: func.func private @shared_rows
-// CHECK-SAME: tile = [64, 128, 64], {{.*}} pingpong = true, cluster = [1, 4]>
-func.func private @shared_rows(%a: memref<64x4096xbf16>, %w: memref<12288x4096xbf16>, %o: memref<64x12288xbf16>) attributes {coda.kernel} {
-  coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x4096xbf16>, memref<12288x4096xbf16>) outs(%o[m, n] : memref<64x12288xbf16>) {
+// CHECK-SAME: tile = [64, 128, 64], {{.*}} pingpong = true, cluster = [1, 2]>
+func.func private @shared_rows(%a: memref<64x8192xbf16>, %w: memref<44032x8192xbf16>, %o: memref<64x44032xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x8192xbf16>, memref<44032x8192xbf16>) outs(%o[m, n] : memref<64x44032xbf16>) {
   ^bb0(%x: f32):
     %y = arith.truncf %x : f32 to bf16
     coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// 172 tiles of 128 columns would leave 92 multiprocessors idle in their second
+// round; with half of k each, clusters of two take them in turn.
+// CHECK-LABEL: func.func private @uneven
+// CHECK-SAME: tile = [64, 128, 64], {{.*}} pingpong = true, split = 2>
+func.func private @uneven(%a: memref<16x4096xbf16>, %w: memref<22016x4096xbf16>, %o: memref<16x22016xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<16x4096xbf16>, memref<22016x4096xbf16>) outs(%o[m, n] : memref<16x22016xbf16>) {
+  ^bb0(%x: f32):
+    %y = arith.truncf %x : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// What is loaded is replaced by what is stored: that leaves the ring more.
+// CHECK-LABEL: func.func private @residual
+// CHECK-SAME: tile = [64, 64, 64], {{.*}} pingpong = true, inplace = true, split = 2>
+func.func private @residual(%a: memref<16x4096xbf16>, %w: memref<4096x4096xbf16>, %r: memref<16x4096xbf16>, %o: memref<16x4096xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<16x4096xbf16>, memref<4096x4096xbf16>) ins(%r[m, n] : memref<16x4096xbf16>) outs(%o[m, n] : memref<16x4096xbf16>) {
+  ^bb0(%x: f32, %y: bf16):
+    %z = arith.extf %y : bf16 to f32
+    %s = arith.addf %x, %z : f32
+    %t = arith.truncf %s : f32 to bf16
+    coda.yield %t : bf16
   }
   return
 }
