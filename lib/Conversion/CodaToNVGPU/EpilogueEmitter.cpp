@@ -91,9 +91,11 @@ EpilogueEmitter::EpilogueEmitter(KernelEmitter &emitter, const TileModel &tile,
         inGroup.insert(result);
         groupDependent.push_back(result);
       }
-  stagingBase = e.add(
-      e.i32(getStagingOffset(e.kernel, e.schedule)),
-      e.mul(e.consumer, e.i32(e.schedule.getStaging() * kBoxBytes)));
+  stagingBase = e.i32(getStagingOffset(e.kernel, e.schedule));
+  if (!e.schedule.getOrdered())
+    stagingBase = e.add(
+        stagingBase,
+        e.mul(e.consumer, e.i32(e.schedule.getStaging() * kBoxBytes)));
 }
 
 //===----------------------------------------------------------------------===//

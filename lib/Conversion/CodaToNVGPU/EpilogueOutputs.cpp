@@ -71,7 +71,10 @@ void EpilogueEmitter::acquireStaging() {
   int64_t slots = getStagingSlots(tile, e.schedule);
   if (slots == 0)
     return;
-  if (slots == 1 || (chunk == 0 && fragment == 0)) {
+  bool isFirst = chunk == 0 && fragment == 0;
+  // Who passed the turn has waited for all stores.
+  if (e.schedule.getOrdered() ? slots == 1 && !isFirst
+                              : slots == 1 || isFirst) {
     e.ifThen(e.isLeader, [&] { e.awaitStoresRead(0); });
     e.warpgroupBarrier();
   }

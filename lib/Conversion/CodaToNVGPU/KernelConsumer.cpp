@@ -287,6 +287,8 @@ KernelEmitter::consumeTile(const TileModel &tile, Value number,
         },
         accumulators);
   auto runRegion = [&](RingPosition &loadedAt) {
+    if (schedule.getOrdered())
+      wait(regionTurn, consumer, state.turnParity);
     LoadedTiles loaded(*this, tile, loadedAt);
     size_t perFragment = accumulators.size() / fragments;
     for (int64_t f = 0; f < fragments; ++f) {
@@ -372,7 +374,9 @@ KernelEmitter::consumeInTurn(const TileModel &tile, Value number,
     b.setInsertionPointToStart(branch.elseBlock());
     WalkState after = state;
     for (const Phase &phase : tile.phases)
-      after.ring = advance(after.ring, blockSlice(tile, phase).second);
+      after.ring = advance(after.ring, blockSlice(tile, phase).second,
+                           schedule.getStages());
+    after.prefetch = skipPrefetch(tile, after.prefetch);
     yield(after);
   }
   return {{branch.getResult(0), branch.getResult(1)},

@@ -262,9 +262,10 @@ RingPosition KernelEmitter::advance(RingPosition at, int64_t depth) {
           select(wraps, bitXor(at.parity, i1(true)), at.parity)};
 }
 
-/// The position `stages` further on.
-RingPosition KernelEmitter::advance(RingPosition at, Value stages) {
-  Value sum = add(at.stage, stages), size = i32(schedule.getStages());
+/// The position `stages` further on in a ring of `depth`.
+RingPosition KernelEmitter::advance(RingPosition at, Value stages,
+                                    int64_t depth) {
+  Value sum = add(at.stage, stages), size = i32(depth);
   Value odd = equal(bitAnd(divU(sum, size), i32(1)), i32(1));
   return {remU(sum, size), bitXor(at.parity, odd)};
 }
@@ -287,9 +288,21 @@ RingPosition KernelEmitter::advancePrefetch(RingPosition at) {
   return advance(at, schedule.getPrefetch());
 }
 
-/// The buffer, and barrier, of a position in this consumer's ring of loaded
-/// tiles.
+/// The position after the loaded tiles of another consumer's tile.
+RingPosition KernelEmitter::skipPrefetch(const TileModel &tile,
+                                         RingPosition at) {
+  if (!schedule.getOrdered() || getPrefetchedPerChunk(tile, schedule) == 0)
+    return at;
+  int64_t chunks = getFragments(schedule) * getRegionPoints(tile, schedule) /
+                   kChunk;
+  return advance(at, i32(chunks), schedule.getPrefetch());
+}
+
+/// The buffer, and barrier, of a position in the ring of loaded tiles: this
+/// consumer's, or that of both.
 Value KernelEmitter::prefetchNumber(RingPosition at) {
+  if (schedule.getOrdered())
+    return at.stage;
   return add(mul(consumer, i32(schedule.getPrefetch())), at.stage);
 }
 
@@ -530,13 +543,18 @@ void KernelEmitter::emitPrologue() {
   hasPrefetch = schedule.getPrefetch() != 0 && getPrefetchBytes(kernel) != 0;
   if (hasPrefetch) {
     auto type = nvgpu::MBarrierGroupType::get(
-        context, workgroupSpace(context), kConsumers * schedule.getPrefetch());
+        context, workgroupSpace(context), getPrefetchBuffers(schedule));
     prefetchFull = nvgpu::MBarrierCreateOp::create(b, loc, type);
     prefetchEmpty = nvgpu::MBarrierCreateOp::create(b, loc, type);
   }
   bool pingpong = schedule.getPingpong();
   if (pingpong)
     turn = nvgpu::MBarrierCreateOp::create(
+        b, loc,
+        nvgpu::MBarrierGroupType::get(context, workgroupSpace(context),
+                                      kConsumers));
+  if (schedule.getOrdered())
+    regionTurn = nvgpu::MBarrierCreateOp::create(
         b, loc,
         nvgpu::MBarrierGroupType::get(context, workgroupSpace(context),
                                       kConsumers));
@@ -579,13 +597,13 @@ void KernelEmitter::emitPrologue() {
                                     index(s), Value());
     }
     if (hasPrefetch)
-      for (int64_t s = 0; s < kConsumers * schedule.getPrefetch(); ++s)
+      for (int64_t s = 0; s < getPrefetchBuffers(schedule); ++s)
         for (Value barriers : {prefetchFull, prefetchEmpty})
           nvgpu::MBarrierInitOp::create(b, loc, barriers, index(1), index(s),
                                         Value());
-    if (pingpong)
-      for (int64_t w = 0; w < kConsumers; ++w)
-        nvgpu::MBarrierInitOp::create(b, loc, turn, index(1), index(w),
+    for (Value turns : {turn, regionTurn})
+      for (int64_t w = 0; turns && w < kConsumers; ++w)
+        nvgpu::MBarrierInitOp::create(b, loc, turns, index(1), index(w),
                                       Value());
     if (splits)
       for (int64_t w = 0; w < kConsumers; ++w)

@@ -10,7 +10,8 @@
 //   warpgroup 0   a thread of warp 0 issues the TMA loads of the k blocks into
 //                 the ring, and behind them those of the tiles that the region
 //                 loads, if the schedule says `ring`; else one each of warps 1
-//                 and 2 those for consumer 0 and 1, into its buffers. Of tiles of
+//                 and 2 those for consumer 0 and 1, into its buffers, or one
+//                 of warp 1 those for both, if it says `ordered`. Of tiles of
 //                 64 rows a thread of warp 0 fills the even stages and one of
 //                 warp 3 the odd ones: what one thread issues is less than the
 //                 memory gives
@@ -31,6 +32,16 @@
 // cooperative consumers wait for every stage, in order; one of a ping-pong pair
 // that has its turn knows that the other waited for all stages in between. Of
 // loaded tiles in the ring it would not know: they are for cooperative pairs.
+//
+// Ordered: of a ping-pong pair the regions, too, have turns. Both take their
+// loaded tiles from one ring of buffers, which one thread fills in the order of
+// the tiles, and write to the same staging buffers. A region begins when it has
+// its regionTurn[w] (1 arrival; parities as those of turn[w]); the leader of the
+// other consumer arrives there at the end of its region, when all its stores have
+// been read. So it is known then that all earlier phases of the buffers are
+// complete, and that nothing is in the way of a store. Nobody waits in a circle:
+// what a region waits for, loads and the turn, depends on regions of earlier tiles
+// only, and products wait for no region but their own consumer's last.
 //
 // Results pass through staging buffers, or are written over loaded boxes
 // (`inplace`, see evaluateBlock). The copy engine reads them there, so the
@@ -230,10 +241,11 @@ private:
   // The rings: k blocks for all, loaded tiles for each consumer.
   RingPosition advance(RingPosition at);
   RingPosition advance(RingPosition at, int64_t depth);
-  RingPosition advance(RingPosition at, Value stages);
+  RingPosition advance(RingPosition at, Value stages, int64_t depth);
   void wait(Value barriers, Value number, Value parity);
   void arrive(Value barriers, Value number);
   RingPosition advancePrefetch(RingPosition at);
+  RingPosition skipPrefetch(const TileModel &tile, RingPosition at);
   Value prefetchNumber(RingPosition at);
   Value prefetchBase(RingPosition at);
   /// For the leader: until all but the last `inFlight` groups of its stores
@@ -387,7 +399,8 @@ private:
   /// What the first thread does before all others go on.
   Block *setUp = nullptr;
   // Values at the top of the kernel.
-  Value dynamicMemory, dynamicAddress, dynamicPointer, full, empty, turn;
+  Value dynamicMemory, dynamicAddress, dynamicPointer, full, empty;
+  Value turn, regionTurn;
   Value prefetchFull, prefetchEmpty;
   Value exchangeReady, exchangeFree;
   /// Of the tiles, the first of this block's and the step to the next; the slice

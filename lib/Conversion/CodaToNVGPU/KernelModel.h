@@ -297,6 +297,14 @@ struct RingBoxes {
   /// Position of box `box` of a chunk.
   int64_t getPosition(int64_t chunk, int64_t box) const;
 };
+/// Sets of the buffers that regions take, one for each consumer or one for both.
+inline int64_t getBufferSets(ScheduleAttr schedule) {
+  return schedule.getOrdered() ? 1 : kConsumers;
+}
+/// Chunks that the buffers of loaded tiles hold, all sets together.
+inline int64_t getPrefetchBuffers(ScheduleAttr schedule) {
+  return getBufferSets(schedule) * schedule.getPrefetch();
+}
 /// Bytes of the prefetched boxes of one chunk.
 int64_t getPrefetchBytes(const KernelModel &kernel);
 /// Dynamic shared memory of the kernel: the ring, the staged boxes, the

@@ -351,7 +351,9 @@ void KernelEmitter::emitPrefetcher() {
   Value warpNumber = divU(threadId, i32(32));
   consumer = sub(warpNumber, i32(1));
   Value isLane0 = equal(remU(threadId, i32(32)), i32(0));
-  ifThen(bitAnd(isLane0, lessU(consumer, i32(kConsumers))), [&] {
+  // Or one of them for both, if their tiles come into the same buffers.
+  Value count = i32(schedule.getOrdered() ? 1 : kConsumers);
+  ifThen(bitAnd(isLane0, lessU(consumer, count)), [&] {
     RingPosition start{i32(0), i1(true)};
     Value isFirst = equal(consumer, i32(0));
     forTiles(
@@ -359,7 +361,7 @@ void KernelEmitter::emitPrefetcher() {
         [&](const TileModel &tile, Value number, const WalkState &state) {
           WalkState after = state;
           Value loads = isOwner(tile);
-          if (schedule.getPingpong())
+          if (schedule.getPingpong() && !schedule.getOrdered())
             loads = loads ? bitAnd(loads, state.isMine) : state.isMine;
           if (!loads) {
             after.prefetch = prefetchTile(tile, number, state.prefetch);

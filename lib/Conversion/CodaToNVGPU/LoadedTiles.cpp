@@ -126,5 +126,11 @@ int64_t LoadedTiles::finishTile() {
   if (ring && held < capacity)
     return held;
   release(/*storesInFlight=*/0);
+  // The other consumer's region may wait for the units of the next tile, as all
+  // before have come, and write to the staging buffers.
+  if (e.schedule.getOrdered()) {
+    e.ifThen(e.isLeader, [&] { e.awaitStoresRead(0); });
+    e.arrive(e.regionTurn, e.sub(e.i32(1), e.consumer));
+  }
   return 0;
 }

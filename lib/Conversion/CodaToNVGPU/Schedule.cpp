@@ -117,13 +117,13 @@ int64_t coda_gpu::getStagingOffset(const KernelModel &kernel,
 int64_t coda_gpu::getPrefetchOffset(const KernelModel &kernel,
                                     ScheduleAttr schedule) {
   return getStagingOffset(kernel, schedule) +
-         kConsumers * schedule.getStaging() * kBoxBytes;
+         getBufferSets(schedule) * schedule.getStaging() * kBoxBytes;
 }
 
 int64_t coda_gpu::getScratchOffset(const KernelModel &kernel,
                                    ScheduleAttr schedule) {
   return getPrefetchOffset(kernel, schedule) +
-         kConsumers * schedule.getPrefetch() * getPrefetchBytes(kernel);
+         getPrefetchBuffers(schedule) * getPrefetchBytes(kernel);
 }
 
 int64_t coda_gpu::getExchangeOffset(const KernelModel &kernel,
@@ -173,6 +173,8 @@ std::string coda_gpu::getKernelName(func::FuncOp func, ScheduleAttr schedule) {
     stream << "_ring";
   if (schedule.getInplace())
     stream << "_inplace";
+  if (schedule.getOrdered())
+    stream << "_ordered";
   if (schedule.getSplit() > 1)
     stream << "_split" << schedule.getSplit();
   if (getSharingBlocks(schedule) > 1)
@@ -271,6 +273,17 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
   if (schedule.getRing() && schedule.getPrefetch())
     return fail("loaded tiles come through the ring or through buffers of their "
                 "own: with ring, prefetch must be 0");
+  if (schedule.getOrdered()) {
+    if (!schedule.getPingpong())
+      return fail("only the regions of a ping-pong pair follow each other: with "
+                  "ordered, pingpong must be true");
+    if (schedule.getSplit() > 1)
+      return fail("where k is split a block may run no region on a tile: with "
+                  "ordered, split must be 1");
+    if (schedule.getPrefetch() == 0 || getPrefetchBytes(kernel) == 0)
+      return fail("no tiles are loaded into buffers that regions could take in "
+                  "order");
+  }
   if (schedule.getInplace() &&
       llvm::none_of(kernel.tiles, [&](const TileModel &tile) {
         return llvm::any_of(getStagedBoxes(tile, schedule),

@@ -58,11 +58,12 @@ struct TileShape {
 
   ScheduleAttr getSchedule(MLIRContext *context, int64_t stages = 2,
                            int64_t staging = 0, int64_t prefetch = 0,
-                           bool ring = false, bool inPlace = false) const {
+                           bool ring = false, bool inPlace = false,
+                           bool ordered = false) const {
     return ScheduleAttr::get(context,
                              ArrayRef<int64_t>{rows, columns, depth}, stages,
                              staging, /*raster=*/8, prefetch, pingpong, ring,
-                             inPlace, split, cluster);
+                             inPlace, ordered, split, cluster);
   }
 };
 } // namespace
@@ -147,6 +148,13 @@ static double getDepth(const KernelModel &kernel) {
     deepest = std::max(deepest, depth);
   }
   return deepest;
+}
+
+/// Whether the products of a tile are likely to take longer than its region, so
+/// that the regions of a pair, which then follow each other, hold up nothing.
+static bool hasLongProducts(const KernelModel &kernel) {
+  constexpr double kDepth = 2048;
+  return getDepth(kernel) >= kDepth;
 }
 
 /// Whether the kernel has rows for one fragment only, or its tiles are fewer
@@ -324,10 +332,16 @@ static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
   double depth = getDepth(kernel);
   double wide = isShort ? 0.95 + 100.0 / depth : 0.98;
   double wideStore = std::min(1.02, 0.955 + 80.0 / depth);
+  // One set of buffers for a pair: a smaller tile moves more bytes, which shows the
+  // more the longer the products are; a taller one has room for longer regions.
+  bool isDeep = hasLongProducts(kernel);
+  double narrow = isShort ? (isDeep ? 1.02 - 120.0 / depth : 1.00)
+                          : (isDeep ? 1.00 : 1.04);
   Candidate candidates[] = {
-      {{192, 128, true}, 0.975, 0.96, 0.96, kMaxCostOfTallTile},
+      {{192, 128, true}, 0.975, 0.96, isShort ? 0.96 : 0.955,
+       loads && isDeep ? kMaxCostOfPingpong : kMaxCostOfTallTile},
       {{128, 192, true}, 0.95, 0.96, 0.96, kMaxCostOfTallTile},
-      {{128, 128, true}, 0.975, 0.97, isShort ? 1.00 : 1.04, kMaxCostOfPingpong},
+      {{128, 128, true}, 0.975, 0.97, narrow, kMaxCostOfPingpong},
       {{128, 256, false}, wideStore, 1.02, wide, kMaxCostOfWideTile},
       {{128, 192, false}, 1.00, 1.06, 1.03, kAny},
       {{128, 128, false}, 1.02, 1.08, 1.06, kAny},
@@ -360,26 +374,78 @@ namespace {
 /// How loaded tiles come in, and results go out.
 struct Placement {
   bool ring, inPlace;
-  /// Whether the consumers have buffers of their own.
+  /// Whether there are buffers for loaded tiles, each consumer's or both's.
   bool prefetch;
+  bool ordered = false;
 };
+/// Placements of which the one that leaves more to the ring of stages is better.
+using Placements = SmallVector<Placement, 3>;
 } // namespace
 
 /// Placements of a kernel, the likely best first. A map has no ring to share,
 /// and memory enough for all.
-static SmallVector<Placement> getPlacements(bool loads, bool isMap,
-                                            TileShape shape) {
+static SmallVector<Placements> getPlacements(bool loads, bool isMap,
+                                             bool hasLongProducts,
+                                             TileShape shape) {
   // Nobody sent ahead what is loaded directly: a thread waits for it.
   Placement direct{false, false, false}, buffers{false, false, true};
   Placement buffersInPlace{false, true, true};
   if (!loads)
-    return {direct};
+    return {{direct}};
   if (isMap)
-    return {buffers, direct};
+    return {{buffers}, {direct}};
+  // One set of buffers where two would make the ring shorter. The products of the
+  // smallest tile are too short for buffers that wait for stores to be read.
+  if (shape.pingpong && shape.rows != kChunk && shape.split == 1) {
+    Placement ordered{false, false, true, /*ordered=*/true};
+    Placement orderedInPlace{false, true, true, /*ordered=*/true};
+    Placements placements{buffersInPlace, orderedInPlace, ordered};
+    if (shape.rows * shape.columns <= 128 * 128)
+      placements = {ordered, buffersInPlace, orderedInPlace};
+    if (hasLongProducts)
+      return {placements, {buffers}, {direct}};
+    return {{buffersInPlace}, {buffers}, placements, {direct}};
+  }
   if (shape.pingpong || shape.split > 1)
-    return {buffersInPlace, buffers, direct};
-  return {{true, true, false}, {true, false, false}, buffersInPlace, buffers,
-          direct};
+    return {{buffersInPlace}, {buffers}, {direct}};
+  return {{{true, true, false}},
+          {{true, false, false}},
+          {buffersInPlace},
+          {buffers},
+          {direct}};
+}
+
+/// Bytes of the ring beside one set of buffers: what is more hides less than the
+/// buffers do.
+static constexpr int64_t kRingBytesOfOrdered = 160 << 10;
+
+/// Pairs of `staging` and `prefetch` that are tried with a depth of the ring, of
+/// a kernel that stages `staged` buffers a chunk and loads `ahead` chunks at a
+/// time, the likely best first.
+static SmallVector<std::pair<int64_t, int64_t>>
+getBuffers(Placement placement, int64_t staged, int64_t ahead) {
+  SmallVector<std::pair<int64_t, int64_t>> pairs;
+  if (placement.ordered) {
+    // Loads take longer than stores.
+    SmallVector<int64_t> slots{1};
+    if (placement.inPlace && staged == 1)
+      slots = {2, 1};
+    for (int64_t prefetch : {4, 3, 2})
+      for (int64_t count : slots)
+        pairs.push_back({count * staged, std::max(ahead, prefetch)});
+    return pairs;
+  }
+  for (int64_t slots : {4, 2, 1}) {
+    bool counts = staged || placement.prefetch;
+    if ((slots * staged > 4 && slots > 2) || (!counts && slots > 1))
+      continue;
+    // Where results lie in the buffers, the one before is still read.
+    int64_t prefetch =
+        std::max(ahead, placement.inPlace ? std::max(slots, int64_t(2))
+                                          : std::min(slots, int64_t(2)));
+    pairs.push_back({slots * staged, placement.prefetch ? prefetch : 0});
+  }
+  return pairs;
 }
 
 /// The first schedules of each tile, with clusters of two blocks that share
@@ -403,6 +469,7 @@ getSharingSchedules(const KernelModel &kernel,
           schedule.getContext(), schedule.getTile(), schedule.getStages(),
           schedule.getStaging(), schedule.getRaster(), schedule.getPrefetch(),
           schedule.getPingpong(), schedule.getRing(), schedule.getInplace(),
+          schedule.getOrdered(),
           /*split=*/1, cluster);
       std::string why;
       if (succeeded(verifySchedule(kernel, shared, why)) &&
@@ -428,41 +495,39 @@ coda_gpu::enumerateSchedules(const KernelModel &kernel, bool batchInvariant,
   for (TileShape shape : getTileShapes(kernel)) {
     if (batchInvariant && !isBatchInvariant(shape.getSchedule(context)))
       continue;
-    for (Placement placement :
-         getPlacements(ahead != 0, isMap, shape)) {
-      auto make = [&](int64_t stages, int64_t staging, int64_t prefetch) {
+    auto add = [&](Placement placement, int64_t stages) {
+      auto make = [&](int64_t staging, int64_t prefetch) {
         return shape.getSchedule(context, stages, staging, prefetch,
-                                 placement.ring, placement.inPlace);
+                                 placement.ring, placement.inPlace,
+                                 placement.ordered);
       };
       int64_t staged = 0;
       for (const TileModel &tile : kernel.tiles)
-        staged = std::max(staged, getStagingPerChunk(
-                                      tile, make(2, 0, placement.prefetch)));
+        staged = std::max(
+            staged, getStagingPerChunk(tile, make(0, placement.prefetch)));
+      for (auto [staging, prefetch] : getBuffers(placement, staged, ahead)) {
+        ScheduleAttr schedule = make(staging, prefetch);
+        if (placement.ordered &&
+            getStagingOffset(kernel, schedule) > kRingBytesOfOrdered)
+          continue;
+        std::string why;
+        if (failed(verifySchedule(kernel, schedule, why)))
+          reason = reason.empty() ? why : reason;
+        else if (!llvm::is_contained(schedules, schedule))
+          schedules.push_back(schedule);
+      }
+    };
+    for (const Placements &placements :
+         getPlacements(ahead != 0, isMap, hasLongProducts(kernel), shape))
       // A deep ring first: bytes on their way are worth more than chunks on
       // theirs. Then as many chunks in flight as fit.
       for (int64_t stages : {16, 12, 10, 8, 6, 5, 4, 3, 2}) {
         // Products of tall tiles hide the latency of a few loads.
         if (stages > 6 && shape.rows != kChunk)
           continue;
-        for (int64_t slots : {4, 2, 1}) {
-          bool counts = staged || placement.prefetch;
-          if ((slots * staged > 4 && slots > 2) || (!counts && slots > 1))
-            continue;
-          // Where results lie in the buffers, the one before is still read.
-          int64_t prefetch = std::max(
-              ahead, placement.inPlace ? std::max(slots, int64_t(2))
-                                       : std::min(slots, int64_t(2)));
-          if (!placement.prefetch)
-            prefetch = 0;
-          ScheduleAttr schedule = make(stages, slots * staged, prefetch);
-          std::string why;
-          if (failed(verifySchedule(kernel, schedule, why)))
-            reason = reason.empty() ? why : reason;
-          else if (!llvm::is_contained(schedules, schedule))
-            schedules.push_back(schedule);
-        }
+        for (Placement placement : placements)
+          add(placement, stages);
       }
-    }
   }
   llvm::append_range(schedules, getSharingSchedules(kernel, schedules));
   return schedules;

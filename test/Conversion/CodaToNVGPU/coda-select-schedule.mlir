@@ -159,6 +159,29 @@ func.func private @loads_more(%a: memref<?x64xbf16>, %w: memref<256x64xbf16>, %r
 
 // -----
 
+// Two tiles loaded and three stored: two sets of buffers would leave three stages
+// to the ring. The products are long enough for one set, which the pair takes in
+// turn, and for a longer region.
+// CHECK-LABEL: func.func private @loads_two
+// CHECK-SAME: tile = [192, 128, 64], stages = 4, staging = 2, prefetch = 3, raster = 8, pingpong = true, inplace = true, ordered = true>
+func.func private @loads_two(%a: memref<?x2048xbf16>, %w: memref<4096x2048xbf16>, %r: memref<?x4096xbf16>, %c: memref<?x4096xbf16>, %o: memref<?x4096xbf16>, %h: memref<?x4096xbf16>, %y: memref<?x4096xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x2048xbf16>, memref<4096x2048xbf16>) ins(%r[m, n], %c[m, n] : memref<?x4096xbf16>, memref<?x4096xbf16>) outs(%o[m, n], %h[m, n], %y[m, n] : memref<?x4096xbf16>, memref<?x4096xbf16>, memref<?x4096xbf16>) {
+  ^bb0(%x: f32, %b: bf16, %d: bf16):
+    %f = arith.extf %b : bf16 to f32
+    %g = arith.extf %d : bf16 to f32
+    %s = arith.mulf %x, %f : f32
+    %t = arith.mulf %x, %g : f32
+    %u = arith.mulf %f, %g : f32
+    %p = arith.truncf %s : f32 to bf16
+    %q = arith.truncf %t : f32 to bf16
+    %v = arith.truncf %u : f32 to bf16
+    coda.yield %p, %q, %v : bf16, bf16, bf16
+  }
+  return
+}
+
+// -----
+
 // CHECK-LABEL: func.func private @long
 // CHECK-SAME: tile = [128, 128, 64], {{.*}}, raster = 8, pingpong = true
 func.func private @long(%a: memref<?x64xbf16>, %w: memref<256x64xbf16>, %o: memref<?x256xbf16>) attributes {coda.kernel} {

@@ -304,3 +304,58 @@ func.func private @depth_of_8_bits(%a: memref<64x128xf8E4M3FN>, %w: memref<64x12
   }
   return
 }
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: only the regions of a ping-pong pair follow each other: with ordered, pingpong must be true}}
+func.func private @ordered_pair(%a: memref<64x64xbf16>, %w: memref<64x64xbf16>, %r: memref<64x64xbf16>, %o: memref<64x64xbf16>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 64, 64], stages = 3, staging = 1, prefetch = 2, raster = 8, ordered = true>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x64xbf16>, memref<64x64xbf16>)
+      ins(%r[m, n] : memref<64x64xbf16>) outs(%o[m, n] : memref<64x64xbf16>) {
+  ^bb0(%x: f32, %b: bf16):
+    %y = arith.truncf %x : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: where k is split a block may run no region on a tile: with ordered, split must be 1}}
+func.func private @ordered_split(%a: memref<64x64xbf16>, %w: memref<64x64xbf16>, %r: memref<64x64xbf16>, %o: memref<64x64xbf16>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [64, 64, 64], stages = 3, staging = 1, prefetch = 2, raster = 8, pingpong = true, ordered = true, split = 2>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x64xbf16>, memref<64x64xbf16>)
+      ins(%r[m, n] : memref<64x64xbf16>) outs(%o[m, n] : memref<64x64xbf16>) {
+  ^bb0(%x: f32, %b: bf16):
+    %y = arith.truncf %x : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: no tiles are loaded into buffers that regions could take in order}}
+func.func private @ordered_without_buffers(%a: memref<64x64xbf16>, %w: memref<64x64xbf16>, %r: memref<64x64xbf16>, %o: memref<64x64xbf16>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 64, 64], stages = 3, staging = 1, prefetch = 0, raster = 8, pingpong = true, ordered = true>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x64xbf16>, memref<64x64xbf16>)
+      ins(%r[m, n] : memref<64x64xbf16>) outs(%o[m, n] : memref<64x64xbf16>) {
+  ^bb0(%x: f32, %b: bf16):
+    %y = arith.truncf %x : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: no tiles are loaded into buffers that regions could take in order}}
+func.func private @ordered_without_loads(%a: memref<64x64xbf16>, %w: memref<64x64xbf16>, %r: memref<64x64xbf16>, %o: memref<64x64xbf16>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 64, 64], stages = 3, staging = 1, prefetch = 2, raster = 8, pingpong = true, ordered = true>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x64xbf16>, memref<64x64xbf16>) outs(%o[m, n] : memref<64x64xbf16>) {
+  ^bb0(%x: f32):
+    %y = arith.truncf %x : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}

@@ -236,6 +236,51 @@ func.func private @pingpong_prefetched(%a: memref<?x256xbf16>, %w: memref<512x25
 
 // -----
 
+// Regions in the order of their tiles: one thread fills the buffers of both
+// consumers, two in all, for every tile of the block; a consumer passes over those
+// of the other's tiles. It waits for its turn before it does for a buffer, and
+// passes the turn on when its last stores have been read, as what it stores passes
+// through the same staging buffers, too.
+// CHECK: gpu.func @ordered
+// CHECK: %[[PFULL:.*]] = nvgpu.mbarrier.create -> <memorySpace = #gpu.address_space<workgroup>, num_barriers = 3>
+// CHECK: %[[PEMPTY:.*]] = nvgpu.mbarrier.create -> <memorySpace = #gpu.address_space<workgroup>, num_barriers = 3>
+// CHECK: %[[TURN:.*]] = nvgpu.mbarrier.create -> <memorySpace = #gpu.address_space<workgroup>, num_barriers = 2>
+// CHECK: %[[REGION:.*]] = nvgpu.mbarrier.create -> <memorySpace = #gpu.address_space<workgroup>, num_barriers = 2>
+// CHECK-COUNT-2: nvgpu.mbarrier.init %[[REGION]]
+// CHECK: nvvm.setmaxregister decrease
+// CHECK: %[[NUMBER:.*]] = arith.subi %{{.*}}, %c1_i32
+// CHECK: %[[IS_ONE:.*]] = arith.cmpi ult, %[[NUMBER]], %c1_i32
+// CHECK: nvgpu.mbarrier.try_wait.parity %[[PEMPTY]]
+// CHECK: nvgpu.tma.async.load {{.*}}, %[[PFULL]]{{.*}} -> memref<64x64xbf16
+// CHECK: nvvm.setmaxregister increase
+// CHECK: nvgpu.mbarrier.try_wait.parity %[[TURN]][{{.*}}], %[[PARITY:.*]], %
+// CHECK: "wgmma.wait_group.sync.aligned 0;"
+// CHECK: nvgpu.mbarrier.try_wait.parity %[[REGION]][{{.*}}], %[[PARITY]], %
+// CHECK: nvgpu.mbarrier.try_wait.parity %[[PFULL]]
+// CHECK: nvgpu.mbarrier.arrive %[[PEMPTY]]
+// The last of the other three chunks, and the end of the tile.
+// CHECK-COUNT-3: nvvm.cp.async.bulk.commit.group
+// CHECK: nvvm.cp.async.bulk.wait_group 0 {read}
+// CHECK: nvgpu.mbarrier.arrive %[[REGION]]
+// Of the other's tile, four chunks in a ring of three.
+// CHECK: } else {
+// CHECK: arith.addi %{{.*}}, %c4_i32
+// CHECK: arith.remui %{{.*}}, %c3_i32
+func.func private @ordered(%a: memref<?x256xbf16>, %w: memref<512x256xbf16>, %r: memref<?x512xbf16>, %o: memref<?x512xbf16>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64], stages = 4, staging = 2, prefetch = 3, raster = 8, pingpong = true, ordered = true>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x256xbf16>, memref<512x256xbf16>)
+      ins(%r[m, n] : memref<?x512xbf16>) outs(%o[m, n] : memref<?x512xbf16>) {
+  ^bb0(%x: f32, %rb: bf16):
+    %rf = arith.extf %rb : bf16 to f32
+    %s = arith.addf %x, %rf : f32
+    %y = arith.truncf %s : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
 // Loaded tiles come through the ring behind the k blocks: boxes with the rows of
 // both consumers, three to a stage of 48 KB, whose barrier expects as many as
 // it gets. A consumer reads its half and hands the stage back like that of a k

@@ -13,12 +13,14 @@
 """The shapes, layouts, addresses and values that break such kernels, on a GPU.
 
     gpu_matrix.py list
-    gpu_matrix.py prepare DIR [--only REGEX] [--bin FOLDER] [--cluster MxN]
+    gpu_matrix.py prepare DIR [--only REGEX] [--bin FOLDER] [--schedule REGEX] [--cluster MxN]
     gpu_matrix.py run DIR [--only REGEX] [--group NAME] [--seconds S]
 
 `prepare` compiles the programs and needs no GPU; `run` needs one, torch,
 python/coda on PYTHONPATH, and DIR, which may have come from another machine.
-`--cluster=2x1` has products in clusters of two blocks along m that share factors.
+`--schedule='ordered = true'` forces the first of a product's candidates that matches,
+where there is one; `--cluster=2x1` has products in clusters of two blocks along m that
+share factors, with loaded tiles in the ring unless --schedule says otherwise.
 
 Five programs (a plain product in each layout of its factors; residual, weighted
 copy and row statistic; SwiGLU; cross-entropy behind a row scale; an accumulating
@@ -160,24 +162,26 @@ def programs():
 
 # ---- Preparing
 
-def forced_clusters(command, cluster):
-    """A database with a schedule of each product of a program, in clusters of
-    `cluster` blocks: one with loaded tiles in the ring if there is one, else the
-    selector's."""
+def forced_schedules(command, wanted, cluster):
+    """A database with a schedule of each product of a program: the first candidate
+    that the expression `wanted` matches, else the selector's, in clusters of `cluster`
+    blocks if that is given."""
     done = subprocess.run(command + ["--emit=schedules", "-o", "-"], stdout=subprocess.PIPE, text=True)
     if done.returncode:
         return {}
     forced = {}
     for kernel in json.loads(done.stdout)["kernels"]:
         if kernel["key"].startswith(("gemm", "bundle")):
-            ring = next((s for s in kernel["schedules"] if "ring = true" in s), kernel["schedules"][0])
-            schedule = re.sub(", split = \\d+", "", ring)
-            m, n = cluster.split("x")
-            forced[kernel["key"]] = dict(schedule=schedule[:-1] + f", cluster = [{m}, {n}]>")
+            schedule = next((s for s in kernel["schedules"] if re.search(wanted, s)), kernel["schedules"][0])
+            if cluster:
+                m, n = cluster.split("x")
+                schedule = re.sub(", (split = \\d+|cluster = \\[[^]]*\\])", "", schedule)
+                schedule = schedule[:-1] + f", cluster = [{m}, {n}]>"
+            forced[kernel["key"]] = dict(schedule=schedule)
     return forced
 
 
-def prepare(folder, only, tools, cluster=None):
+def prepare(folder, only, tools, wanted=None, cluster=None):
     os.makedirs(folder, exist_ok=True)
     from concurrent.futures import ThreadPoolExecutor
 
@@ -188,15 +192,17 @@ def prepare(folder, only, tools, cluster=None):
         report = path(".report.json")
         command = [os.path.join(tools, "coda-compile"), path(".mlir"), "--target=sm_90a"]
         flags = ["-o", path(".so"), "--report=" + report]
-        if cluster:
+        if wanted or cluster:
+            forced = forced_schedules(command, wanted or "ring = true", cluster)
             with open(path(".forced.json"), "w") as file:
-                json.dump(dict(version=1, gpus=dict(forced=forced_clusters(command, cluster))), file)
+                json.dump(dict(version=1, gpus=dict(forced=forced)), file)
             flags.append("--schedule-db=" + path(".forced.json"))
         done = subprocess.run(command + flags, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if done.returncode:
             return program, done.stdout
-        if cluster:
+        if wanted or cluster:
             os.remove(path(".forced.json"))
+        if cluster:
             with open(path(".so"), "rb") as file:
                 if f"_c{cluster}\0".encode() not in file.read():
                     return program, f"no kernel has clusters of {cluster} blocks"
@@ -656,6 +662,7 @@ if __name__ == "__main__":
     parser.add_argument("folder", nargs="?", metavar="DIR")
     parser.add_argument("--only", default="", metavar="REGEX", help="the programs whose names match")
     parser.add_argument("--bin", default="build/bin", metavar="FOLDER", help="where coda-compile is")
+    parser.add_argument("--schedule", metavar="REGEX", help="what a candidate's text has to match")
     parser.add_argument("--cluster", metavar="MxN", help="blocks that share factors, along m and n")
     parser.add_argument("--group", action="append", metavar="NAME",
                         choices=["shapes", "arguments", "streams", "large", "devices"])
@@ -666,7 +673,7 @@ if __name__ == "__main__":
     elif not options.folder:
         parser.error("prepare and run need a folder")
     elif options.what == "prepare":
-        prepare(options.folder, options.only, options.bin, options.cluster)
+        prepare(options.folder, options.only, options.bin, options.schedule, options.cluster)
     else:
         groups = options.group or ["shapes", "arguments", "streams", "devices"]
         sys.exit(run(options.folder, options.only, groups, options.seconds))
