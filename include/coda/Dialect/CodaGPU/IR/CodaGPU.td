@@ -40,14 +40,14 @@ def CodaGPU_ScheduleAttr
     - `staging`: 8 KB buffers per consumer warpgroup that stored chunks of
       64x64 pass through on their way out.
     - `prefetch`: chunks of 64x64 whose loaded tiles are on their way to, or in,
-      each consumer warpgroup's own buffers; with `ordered` in those of both.
+      each consumer warpgroup's own buffers.
     - `ring`: loaded tiles come through the ring instead, after the k blocks of
       their tile. Not with `pingpong`. Without either a thread loads what it
       needs of a tile when it needs it.
     - `inplace`: a stored tile is written over a loaded one of the same element
       width, box by box, and leaves from there; others pass through `staging`.
-    - `ordered`: with `pingpong`, the regions of a block's tiles take loaded tiles
-      in the order of the tiles, from one ring of buffers.
+    - `ordered`: with `pingpong`, the regions of a block's tiles follow each other
+      and take one set of buffers, `prefetch` and `staging` in all.
     - `raster`: row tiles that share a walk over the columns, for L2 reuse.
     - `pingpong`: see above; false if left out.
     - `cluster`: blocks along m and n that have neighbouring tiles. Each loads a
