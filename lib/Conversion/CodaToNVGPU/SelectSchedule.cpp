@@ -346,6 +346,14 @@ static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
       {{128, 192, false}, 1.00, 1.06, 1.03, kAny},
       {{128, 128, false}, 1.02, 1.08, 1.06, kAny},
       {{128, 64, false}, 1.10, 1.20, 1.20, kAny}};
+  // A map waits for memory alone.
+  Candidate ofMaps[] = {{{128, 128, false}, 1.00, 1.00, 1.00, kAny},
+                        {{128, 256, false}, 1.08, 1.08, 1.08, kAny},
+                        {{128, 192, false}, 1.08, 1.08, 1.08, kAny},
+                        {{128, 64, false}, 1.15, 1.15, 1.15, kAny}};
+  MutableArrayRef<Candidate> tried = candidates;
+  if (isMap)
+    tried = ofMaps;
   // A region that waits for its own loads of tiles is longer than the products
   // of the next tile.
   constexpr double kWaiting = 0.2;
@@ -357,16 +365,15 @@ static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
       factor += kWaiting;
     return getBusiestPoints(kernel, candidate.shape) * factor;
   };
-  llvm::stable_sort(candidates, [&](const Candidate &x, const Candidate &y) {
+  llvm::stable_sort(tried, [&](const Candidate &x, const Candidate &y) {
     bool xLast = cost > x.maxCost, yLast = cost > y.maxCost;
     return xLast != yLast ? yLast : time(x) < time(y);
   });
   SmallVector<TileShape> shapes;
-  for (const Candidate &candidate : candidates)
-    if (!isMap || !candidate.shape.pingpong) {
-      shapes.push_back(candidate.shape);
-      shapes.back().depth = getDepthOfBlock(kernel);
-    }
+  for (const Candidate &candidate : tried) {
+    shapes.push_back(candidate.shape);
+    shapes.back().depth = getDepthOfBlock(kernel);
+  }
   return shapes;
 }
 
@@ -382,8 +389,7 @@ struct Placement {
 using Placements = SmallVector<Placement, 3>;
 } // namespace
 
-/// Placements of a kernel, the likely best first. A map has no ring to share,
-/// and memory enough for all.
+/// Placements of a kernel, the likely best first. A map has no ring to share.
 static SmallVector<Placements> getPlacements(bool loads, bool isMap,
                                              bool hasLongProducts,
                                              TileShape shape) {
@@ -393,7 +399,7 @@ static SmallVector<Placements> getPlacements(bool loads, bool isMap,
   if (!loads)
     return {{direct}};
   if (isMap)
-    return {{buffers}, {direct}};
+    return {{buffersInPlace}, {buffers}, {direct}};
   // One set of buffers where two would make the ring shorter. The products of the
   // smallest tile are too short for buffers that wait for stores to be read.
   if (shape.pingpong && shape.rows != kChunk && shape.split == 1) {
@@ -423,8 +429,12 @@ static constexpr int64_t kRingBytesOfOrdered = 160 << 10;
 /// a kernel that stages `staged` buffers a chunk and loads `ahead` chunks at a
 /// time, the likely best first.
 static SmallVector<std::pair<int64_t, int64_t>>
-getBuffers(Placement placement, int64_t staged, int64_t ahead) {
+getBuffers(Placement placement, int64_t staged, int64_t ahead, bool isMap) {
   SmallVector<std::pair<int64_t, int64_t>> pairs;
+  // What is more in flight was slower: it is memory that all wait for.
+  SmallVector<int64_t> inFlight{4, 2, 1};
+  if (isMap)
+    inFlight = {1, 2, 4};
   if (placement.ordered) {
     // Loads take longer than stores.
     SmallVector<int64_t> slots{1};
@@ -435,7 +445,7 @@ getBuffers(Placement placement, int64_t staged, int64_t ahead) {
         pairs.push_back({count * staged, std::max(ahead, prefetch)});
     return pairs;
   }
-  for (int64_t slots : {4, 2, 1}) {
+  for (int64_t slots : inFlight) {
     bool counts = staged || placement.prefetch;
     if ((slots * staged > 4 && slots > 2) || (!counts && slots > 1))
       continue;
@@ -505,7 +515,8 @@ coda_gpu::enumerateSchedules(const KernelModel &kernel, bool batchInvariant,
       for (const TileModel &tile : kernel.tiles)
         staged = std::max(
             staged, getStagingPerChunk(tile, make(0, placement.prefetch)));
-      for (auto [staging, prefetch] : getBuffers(placement, staged, ahead)) {
+      for (auto [staging, prefetch] :
+           getBuffers(placement, staged, ahead, isMap)) {
         ScheduleAttr schedule = make(staging, prefetch);
         if (placement.ordered &&
             getStagingOffset(kernel, schedule) > kRingBytesOfOrdered)
@@ -522,8 +533,9 @@ coda_gpu::enumerateSchedules(const KernelModel &kernel, bool batchInvariant,
       // A deep ring first: bytes on their way are worth more than chunks on
       // theirs. Then as many chunks in flight as fit.
       for (int64_t stages : {16, 12, 10, 8, 6, 5, 4, 3, 2}) {
-        // Products of tall tiles hide the latency of a few loads.
-        if (stages > 6 && shape.rows != kChunk)
+        // Products of tall tiles hide the latency of a few loads; a map has none,
+        // and no ring.
+        if (isMap ? stages > 2 : stages > 6 && shape.rows != kChunk)
           continue;
         for (Placement placement : placements)
           add(placement, stages);

@@ -207,6 +207,21 @@ func.func private @f32_factors(%a: memref<?x64xf32>, %w: memref<256x64xf32>, %o:
 
 // -----
 
+// A map waits for memory: few chunks in flight, of 128 columns, results over what
+// they were made of; it has no ring.
+// CHECK-LABEL: @map
+// CHECK-SAME: coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64], stages = 2, staging = 0, prefetch = 2, raster = 8, inplace = true>
+func.func private @map(%a: memref<16384x2048xbf16>, %b: memref<16384x2048xbf16>, %o: memref<16384x2048xbf16>) attributes {coda.kernel} {
+  coda.map ins(%a[m, n], %b[m, n] : memref<16384x2048xbf16>, memref<16384x2048xbf16>) outs(%o[m, n] : memref<16384x2048xbf16>) {
+  ^bb0(%x: bf16, %y: bf16):
+    %z = arith.mulf %x, %y : bf16
+    coda.yield %z : bf16
+  }
+  return
+}
+
+// -----
+
 // expected-error @+1 {{no schedule for this kernel on sm_90a: a factor is not aligned}}
 func.func private @not_aligned(%a: memref<?x63xbf16>, %w: memref<256x63xbf16>, %o: memref<?x256xf32>) attributes {coda.kernel} {
   coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x63xbf16>, memref<256x63xbf16>) outs(%o[m, n] : memref<?x256xf32>) {
