@@ -20,6 +20,7 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 namespace mlir::coda {
 #define GEN_PASS_DEF_FUSEPASS
@@ -237,14 +238,15 @@ bool FusePass::splitProducer(const JoinPlan &plan) {
   unsigned output = cast<OpResult>(expand.getSrc()).getResultNumber();
   SmallVector<OpFoldResult> sizes = expand.getMixedOutputShape();
   DimSplit split = getSplit(expand.getReassociationIndices(), sizes);
-  // Extents that are computed later than the producer runs cannot be used.
+  // Extents that are computed later than the producer runs are computed before
+  // it, if that can be.
+  SmallVector<Value> extents;
   for (OpFoldResult size : sizes)
     if (auto value = dyn_cast<Value>(size))
-      if (Operation *def = value.getDefiningOp())
-        if (def->getBlock() == producer->getBlock() &&
-            producer->isBeforeInBlock(def))
-          return false;
+      extents.push_back(value);
   IRRewriter rewriter(&getContext());
+  if (failed(moveValueDefinitions(rewriter, extents, producer)))
+    return false;
   unsigned operand = producer->getNumOperands() -
                      producer.getOutputs().size() + output;
   TileOpInterface result = splitDims(rewriter, producer, operand, split);

@@ -580,3 +580,32 @@ func.func @dead_blocks(%x: tensor<8x4xf32>, %p: i1) -> tensor<8x4xf32> {
   }
   return %z : tensor<8x4xf32>
 }
+
+// -----
+
+// An extent that is computed after the producer, from what is there before, does
+// not stand in the way of a split.
+
+// CHECK-LABEL: func.func @extent_computed_later
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<?x8xf32>, %[[W:[a-z0-9]+]]: tensor<6x8xf32>, %[[R:[a-z0-9]+]]: tensor<?x2x3xf32>
+// CHECK: coda.gemm
+// CHECK: ins(%[[R]][m, n0, n1] : tensor<?x2x3xf32>)
+// CHECK-NOT: coda.map
+func.func @extent_computed_later(%x: tensor<?x8xf32>, %w: tensor<6x8xf32>, %r: tensor<?x2x3xf32>) -> tensor<?x2x3xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x8xf32>
+  %e = tensor.empty(%n) : tensor<?x6xf32>
+  %y = coda.gemm acc(%x[m, k] * %w[n, k] : tensor<?x8xf32>, tensor<6x8xf32>) outs(%e[m, n] : tensor<?x6xf32>) {
+  ^bb0(%a: f32):
+    coda.yield %a : f32
+  }
+  %m = tensor.dim %r, %c0 : tensor<?x2x3xf32>
+  %s = tensor.expand_shape %y [[0], [1, 2]] output_shape [%m, 2, 3] : tensor<?x6xf32> into tensor<?x2x3xf32>
+  %f = tensor.empty(%m) : tensor<?x2x3xf32>
+  %z = coda.map ins(%s[m0, m1, n], %r[m0, m1, n] : tensor<?x2x3xf32>, tensor<?x2x3xf32>) outs(%f[m0, m1, n] : tensor<?x2x3xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %0 = arith.addf %a, %b : f32
+    coda.yield %0 : f32
+  }
+  return %z : tensor<?x2x3xf32>
+}
