@@ -22,6 +22,19 @@ using namespace mlir;
 
 namespace {
 
+/// clampf(x, low, high) -> min(max(x, low), high). That of upstream, in 22.1,
+/// is max(min(x, low), high).
+struct ExpandClamp : OpRewritePattern<math::ClampFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::ClampFOp op,
+                                PatternRewriter &rewriter) const override {
+    Value raised = arith::MaximumFOp::create(rewriter, op.getLoc(),
+                                             op.getValue(), op.getMin());
+    rewriter.replaceOpWithNewOp<arith::MinimumFOp>(op, raised, op.getMax());
+    return success();
+  }
+};
+
 struct ExpandMath : public coda::impl::CodaExpandMathBase<ExpandMath> {
   void runOnOperation() override {
     auto isPolynomial = [](StringRef name) {
@@ -33,6 +46,7 @@ struct ExpandMath : public coda::impl::CodaExpandMathBase<ExpandMath> {
     };
     RewritePatternSet patterns(&getContext());
     math::populateExpansionPatterns(patterns, {"fpowi"});
+    patterns.add<ExpandClamp>(&getContext());
     populateMathF32ExpansionPatterns(patterns, isPolynomial);
     populateMathPolynomialApproximationPatterns(patterns, isPolynomial);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

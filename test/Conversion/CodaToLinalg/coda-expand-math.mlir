@@ -11,6 +11,16 @@ func.func @polynomial(%x: f32) -> f32 {
   return %p : f32
 }
 
+// CHECK-LABEL: func.func @clamp
+// CHECK-SAME: %[[X:.+]]: f32, %[[LOW:.+]]: f32, %[[HIGH:.+]]: f32
+// CHECK-NEXT: %[[MAX:.+]] = arith.maximumf %[[X]], %[[LOW]] : f32
+// CHECK-NEXT: %[[MIN:.+]] = arith.minimumf %[[MAX]], %[[HIGH]] : f32
+// CHECK-NEXT: return %[[MIN]]
+func.func @clamp(%x: f32, %low: f32, %high: f32) -> f32 {
+  %y = math.clampf %x to [%low, %high] : f32
+  return %y : f32
+}
+
 // f64 and sines stay libm's.
 
 // CHECK-LABEL: func.func @libm

@@ -52,6 +52,31 @@ struct ExpandSmallPower : OpRewritePattern<math::FPowIOp> {
   }
 };
 
+/// clampf(x, low, high) -> min(max(x, low), high), which it means.
+struct ExpandClamp : OpRewritePattern<math::ClampFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::ClampFOp op,
+                                PatternRewriter &rewriter) const override {
+    Value raised = arith::MaximumFOp::create(rewriter, op.getLoc(),
+                                             op.getValue(), op.getMin());
+    rewriter.replaceOpWithNewOp<arith::MinimumFOp>(op, raised, op.getMax());
+    return success();
+  }
+};
+
+/// sincos -> sin, cos: one result each, as all else in a region.
+struct SplitSincos : OpRewritePattern<math::SincosOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::SincosOp op,
+                                PatternRewriter &rewriter) const override {
+    Value x = op.getOperand();
+    Value sine = math::SinOp::create(rewriter, op.getLoc(), x);
+    Value cosine = math::CosOp::create(rewriter, op.getLoc(), x);
+    rewriter.replaceOp(op, {sine, cosine});
+    return success();
+  }
+};
+
 /// truncf(constant) -> constant, also where the value is rounded: upstream
 /// folds exact ones only, and torch's eps is an inexact f64.
 struct RoundConstant : OpRewritePattern<arith::TruncFOp> {
@@ -361,8 +386,9 @@ public:
     // Each step brings the clean-up of what it leaves behind; the order is
     // that of the description.
     apply([](RewritePatternSet &patterns) {
-      patterns.add<ExpandSmallPower, RoundConstant, GeneralizeUnitTranspose,
-                   GeneralizeNamed, ReshapeToView, TakeNarrowFactors>(patterns.getContext());
+      patterns.add<ExpandSmallPower, ExpandClamp, SplitSincos, RoundConstant,
+                   GeneralizeUnitTranspose, GeneralizeNamed, ReshapeToView,
+                   TakeNarrowFactors>(patterns.getContext());
       linalg::populateElementwiseToLinalgConversionPatterns(patterns);
       linalg::populateContractionOpRankReducingPatterns(patterns);
     });

@@ -194,3 +194,29 @@ func.func @sum_of_products(%x: tensor<16x8xbf16>, %y: tensor<16x8xf32>, %e: tens
   } -> tensor<16x8xf32>
   return %r, %t : tensor<8xf32>, tensor<16x8xf32>
 }
+
+// -----
+
+// Clamps and sincos in ops that all else knows.
+
+// CHECK-LABEL: func.func @scalar_spellings(
+// CHECK:       %[[LOW:.*]] = arith.constant -1.0
+// CHECK:       ^bb0(%[[A:.*]]: f32, %[[B:.*]]: f32, %{{.*}}: f32):
+// CHECK-DAG:     %[[MAX:.*]] = arith.maximumf %[[A]], %[[LOW]] : f32
+// CHECK-DAG:     %[[MIN:.*]] = arith.minimumf %[[MAX]], %[[B]] : f32
+// CHECK-DAG:     %[[SIN:.*]] = math.sin %[[MIN]] : f32
+// CHECK-DAG:     %[[COS:.*]] = math.cos %[[MIN]] : f32
+// CHECK:         %[[SUM:.*]] = arith.addf %[[SIN]], %[[COS]] : f32
+// CHECK:         linalg.yield %[[SUM]] : f32
+func.func @scalar_spellings(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%a, %b : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%x: f32, %high: f32, %out: f32):
+    %low = arith.constant -1.0 : f32
+    %c = math.clampf %x to [%low, %high] : f32
+    %s, %t = math.sincos %c : f32
+    %r = arith.addf %s, %t : f32
+    linalg.yield %r : f32
+  } -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}

@@ -49,8 +49,8 @@ def NormalizePass : InterfacePass<"coda-normalize", "FunctionOpInterface"> {
   let description = [{
     Rewrites linalg on tensors so that graphs that mean the same look alike:
 
-    1. Scalars: small integer powers become products, rounded constants become
-       constants. Named elementwise and reducing ops, and arith and math on
+    1. Scalars: small integer powers become products, clamps a maximum and a
+       minimum, sincos a sine and a cosine, rounded constants become constants. Named elementwise and reducing ops, and arith and math on
        tensors, become generics.
     2. Contractions: the rank is reduced where a batch is 1, factors that were
        widened by a cast are taken narrow (exact), a transposed operand or
