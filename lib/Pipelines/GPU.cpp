@@ -68,6 +68,7 @@ void coda_gpu::buildGPUKernelsPipeline(OpPassManager &pm) {
   pm.addPass(createGPUCopyConstants());
   pm.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
   pm.addPass(coda::createCodaPlanWorkspace());
+  pm.addPass(createGPUMarkUnwritten());
 }
 
 void coda_gpu::buildToPTXPipeline(OpPassManager &pm,

@@ -28,7 +28,8 @@ static _Thread_local struct {
   const coda_entry_info *entry;
   DLTensor *const *args;
   uint8_t *unaligned; /* of a check: an element for each argument, or null */
-  int32_t afterKernel; /* the last work of the call was a kernel */
+  int32_t afterKernel; /* the last work of the call was a kernel, and the next
+                          launch need not wait for its end */
   int32_t status;
   char error[512];
   /* NVTX; null where it is off. */
@@ -76,17 +77,23 @@ static int loadDriver(void) {
 
 const char *coda_gpu_last_error(void) { return call.error; }
 
+/* The bytes of a compact tensor: where they begin, and how many. */
+static uint64_t bytesOf(const DLTensor *tensor, uintptr_t *start) {
+  uint64_t bytes = tensor->dtype.bits / 8;
+  *start = (uintptr_t)tensor->data + tensor->byte_offset;
+  for (int32_t d = 0; d < tensor->ndim; ++d)
+    bytes *= (uint64_t)tensor->shape[d];
+  return bytes;
+}
+
 /* The number of the argument in whose memory `address` is; -1 if it is none. */
 static int32_t findArgument(const void *address) {
   int32_t i, count = call.entry
                          ? call.entry->num_inputs + call.entry->num_outputs
                          : 0;
   for (i = 0; i < count; ++i) {
-    const DLTensor *tensor = call.args[i];
-    uintptr_t start = (uintptr_t)tensor->data + tensor->byte_offset;
-    uint64_t bytes = tensor->dtype.bits / 8;
-    for (int32_t d = 0; d < tensor->ndim; ++d)
-      bytes *= (uint64_t)tensor->shape[d];
+    uintptr_t start;
+    uint64_t bytes = bytesOf(call.args[i], &start);
     if ((uintptr_t)address >= start && (uintptr_t)address - start < bytes)
       return i;
   }
@@ -512,6 +519,25 @@ void coda_gpu_copy_argument(void *compact, const DLTensor *tensor,
   check(call.driver.LaunchKernelEx(&config, (CUfunction)function, parameters,
                                    NULL),
         CODA_COPY_NAME);
+}
+
+void coda_gpu_loads_early(const void *address) {
+  uintptr_t start, written;
+  uint64_t bytes;
+  int32_t i;
+  if (call.status || call.check || !call.afterKernel)
+    return;
+  /* What is no argument is a copy of one, from before the first kernel. */
+  i = findArgument(address);
+  if (i < 0)
+    return;
+  bytes = bytesOf(call.args[i], &start);
+  for (i = call.entry->num_inputs;
+       i < call.entry->num_inputs + call.entry->num_outputs; ++i) {
+    uint64_t size = bytesOf(call.args[i], &written);
+    if (start < written + size && written < start + bytes)
+      call.afterKernel = 0;
+  }
 }
 
 static void launch(coda_gpu_kernel *kernel, int64_t blocks, void **parameters) {

@@ -64,6 +64,29 @@
 // CHECK-NEXT: launch [[SECOND]]
 // CHECK-NEXT: pop 0
 // CHECK-NEXT: strided factor, vector off by one element: 0
+//
+// The second kernel loads its right factor before it waits for the first. Where
+// the result may be written over that, it begins when the first has ended.
+// CHECK-NEXT: push 0
+// CHECK-NEXT: launch [[FIRST]]
+// CHECK-NEXT: launch [[SECOND]] on 0 in 0, stream 7{{$}}
+// CHECK-NEXT: pop 0
+// CHECK-NEXT: result on the second factor: 0
+// CHECK-NEXT: push 0
+// CHECK-NEXT: launch [[FIRST]]
+// CHECK-NEXT: launch [[SECOND]] on 0 in 0, stream 7{{$}}
+// CHECK-NEXT: pop 0
+// CHECK-NEXT: result begins in the second factor: 0
+// CHECK-NEXT: push 0
+// CHECK-NEXT: launch [[FIRST]]
+// CHECK-NEXT: launch [[SECOND]] on 0 in 0, stream 7, overlapping{{$}}
+// CHECK-NEXT: pop 0
+// CHECK-NEXT: result behind the second factor: 0
+// CHECK-NEXT: push 0
+// CHECK-NEXT: launch [[FIRST]]
+// CHECK-NEXT: launch [[SECOND]] on 0 in 0, stream 7, overlapping{{$}}
+// CHECK-NEXT: pop 0
+// CHECK-NEXT: result on the vector: 0
 // CHECK-NEXT: factor off by one byte: 1: main: argument 0 (arg0) is not aligned to its element
 // CHECK-NEXT: tensors of another device: 1: main: argument 0 (arg0) is on CUDA device 1, expected 0, the device of the call
 // CHECK-NEXT: device 1 before init: {{[0-9]+}}: main: the kernels are not loaded on device 1; call the artifact's init for it first

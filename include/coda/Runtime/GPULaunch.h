@@ -38,7 +38,8 @@ typedef struct {
   int32_t threads;
   int32_t cluster; /* blocks of a cluster */
   /* 1: the kernel waits for the kernel before it itself, before it touches
-     memory, so that it may be launched before that has ended. */
+     memory that the call writes, so that it may be launched before that has
+     ended. */
   int32_t overlaps;
   /* Clusters that run at one time; 0 for kernels without. */
   int32_t clusters[CODA_GPU_MAX_DEVICES];
@@ -81,6 +82,11 @@ void coda_gpu_tensor_map(const coda_gpu_kernel *kernel, void *map,
                          void *address, int32_t type, int32_t rank,
                          const int64_t *sizes, const int64_t *strides,
                          const int32_t *box, int32_t sector);
+
+/* The next launch begins to load the argument at `address` before it waits for
+   the kernel before it. Where the argument overlaps an output, which a kernel of
+   the call may write, that launch begins when all before it has ended. */
+void coda_gpu_loads_early(const void *address);
 
 /* Copies `bytes` from device memory to device memory, on the call's stream. */
 void coda_gpu_copy(void *to, const void *from, int64_t bytes);

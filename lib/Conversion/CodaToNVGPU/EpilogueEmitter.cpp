@@ -81,6 +81,10 @@ EpilogueEmitter::EpilogueEmitter(KernelEmitter &emitter, const TileModel &tile,
       e.add(e.add(e.mul(quadRow, e.i32(64)), quadColumn),
             e.mul(e.remU(e.divU(quad, e.i32(2)), e.i32(run8 / 16)), e.i32(16)));
   stagedBoxes = getStagedBoxes(tile, e.schedule);
+  stagedColumns = getStagedColumns(e.kernel, tile, e.schedule);
+  columnsBase = e.add(e.i32(getColumnsOffset(e.kernel, e.schedule)),
+                      e.mul(e.consumer, e.i32(getColumnsBytes(e.kernel,
+                                                              e.schedule))));
   // In region order: users follow what they use.
   llvm::DenseSet<Value> inGroup;
   for (Operation &op : tile.op.getBody().front())
@@ -233,21 +237,6 @@ Value EpilogueEmitter::columnOffset(const OperandModel &operand,
   return offset;
 }
 
-/// Whether two neighbours along the inner n dim are one aligned access.
-bool EpilogueEmitter::hasPairAccess(const OperandModel &operand) {
-  if (operand.dims.empty() || operand.dims.back() != tile.innerN ||
-      operand.strides.back() != 1)
-    return false;
-  int64_t inner = tile.dims[tile.innerN].extent;
-  if (ShapedType::isDynamic(inner) || inner % 2 != 0)
-    return false;
-  for (int64_t stride : ArrayRef(operand.strides).drop_back())
-    if (ShapedType::isDynamic(stride) ? !operand.type.getLayout().isIdentity()
-                                      : stride % 2 != 0)
-      return false;
-  return true;
-}
-
 Value EpilogueEmitter::loadAt(const OperandModel &operand, Value offset,
                               Type type) {
   auto load = LLVM::LoadOp::create(b, loc, memoryType(type),
@@ -279,43 +268,12 @@ void EpilogueEmitter::loadRows() {
   }
 }
 
-/// Registers of a thread that accumulators and the values of columns may take
-/// together while the last products run.
-static constexpr int64_t kMaxEarlyRegisters = 160;
-
-void EpilogueEmitter::loadColumns() {
-  auto forColumns = [&](llvm::function_ref<void(unsigned, int64_t)> body) {
-    for (unsigned i = 0; i < tile.inputs.size(); ++i)
-      for (int64_t point = 0; point < tile.inputs[i].points; ++point)
-        if (levelOf(tile.inputs[i]) == Column && !tile.inputs[i].combiner &&
-            !tile.op.getInputArguments(i)[point].use_empty())
-          body(i, point);
-  };
-  int64_t blocks = points / 8;
-  int64_t registers = getThreadAccumulators(e.schedule);
-  forColumns([&](unsigned i, int64_t) {
-    const InputModel &input = tile.inputs[i];
-    bool packed =
-        hasPairAccess(input) && input.element.getIntOrFloatBitWidth() == 16;
-    registers += blocks * (packed ? 1 : 2);
-  });
-  if (registers > kMaxEarlyRegisters)
-    return;
-  for (chunk = 0; chunk < chunks; ++chunk) {
-    enterChunk();
-    walkChunk([&] {
-      forColumns([&](unsigned i, int64_t point) {
-        const InputModel &input = tile.inputs[i];
-        columnValues[{i, point}].push_back(
-            loadDirect(input, tile.uCoords(input.uDims, point)));
-      });
-    });
-  }
-}
-
 EpilogueEmitter::Placed EpilogueEmitter::loadInput(unsigned number,
                                                    int64_t point) {
   const InputModel &input = tile.inputs[number];
+  for (const StagedColumns &columns : stagedColumns)
+    if (columns.input == number && columns.point == point)
+      return loadStaged(columns);
   if (auto it = columnValues.find({number, point}); it != columnValues.end())
     return it->second[chunk * (kChunk / 8) + 2 * piece + block];
   if (input.path == LoadPath::Prefetched &&
@@ -342,7 +300,7 @@ EpilogueEmitter::loadDirect(const InputModel &input, ArrayRef<int64_t> u) {
     return {pack(elements, type, level), level};
   }
 
-  bool pairs = hasPairAccess(input);
+  bool pairs = hasPairAccess(tile, input);
   if (pairs)
     e.alignPointer(input, input.element.getIntOrFloatBitWidth() / 4);
   int64_t rows = (level & Row) ? 2 : 1;
@@ -384,11 +342,10 @@ EpilogueEmitter::loadDirect(const InputModel &input, ArrayRef<int64_t> u) {
 static constexpr int64_t kMaxTermsAtOnce = 128;
 static constexpr int64_t kTermsPerTurn = 32;
 
-/// A load that combines over p dims. The four threads that share a row take
-/// every fourth term each.
-EpilogueEmitter::Placed
-EpilogueEmitter::loadCombining(const InputModel &input, ArrayRef<int64_t> u) {
-  Level level = levelOf(input);
+/// Combines the terms of a load, over its p dims, of the element at `base`. With
+/// `shared` the four threads that share a row take every fourth term each.
+Value EpilogueEmitter::combineTerms(const InputModel &input, Value base,
+                                    bool shared) {
   int64_t terms = 1;
   SmallVector<unsigned> partial;
   for (unsigned d : input.dims)
@@ -396,8 +353,6 @@ EpilogueEmitter::loadCombining(const InputModel &input, ArrayRef<int64_t> u) {
       partial.push_back(d);
       terms *= tile.dims[d].extent;
     }
-  Type type = input.element;
-  bool shared = !(level & Column);
   // Offset of term number `term`, an i64.
   auto termOffset = [&](Value term) {
     Value offset = e.i64(0);
@@ -412,7 +367,55 @@ EpilogueEmitter::loadCombining(const InputModel &input, ArrayRef<int64_t> u) {
   };
   Value inQuad = e.toI64(e.remU(e.lane, e.i32(4)));
   Value identity = arith::ConstantOp::create(
-      b, loc, input.combiner.getIdentity(cast<FloatType>(type)));
+      b, loc, input.combiner.getIdentity(cast<FloatType>(input.element)));
+  int64_t step = shared ? 4 : 1;
+  auto loadTerm = [&](Value number, bool mayBeOutside) {
+    Value inside;
+    if (mayBeOutside) {
+      inside = e.lessU(number, e.i64(terms));
+      number = e.minU(number, e.i64(terms - 1));
+    }
+    Value value = loadAt(input, e.add(base, termOffset(number)), input.element);
+    return inside ? e.select(inside, value, identity) : value;
+  };
+  // Few terms are loaded at once, so that the loads overlap; of many, the
+  // first by a loop.
+  int64_t first = 0;
+  Value sum;
+  if (terms > kMaxTermsAtOnce) {
+    first = (terms - kMaxTermsAtOnce) / kTermsPerTurn * kTermsPerTurn;
+    auto loop = scf::ForOp::create(b, loc, e.i64(0), e.i64(first),
+                                   e.i64(kTermsPerTurn), identity);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    SmallVector<Value> loaded;
+    for (int64_t term = 0; term < kTermsPerTurn; term += step) {
+      Value number = e.add(loop.getInductionVar(), e.i64(term));
+      loaded.push_back(
+          loadTerm(shared ? e.add(number, inQuad) : number, false));
+    }
+    Value turn = loop.getRegionIterArg(0);
+    for (Value value : loaded)
+      turn = input.combiner.combine(b, loc, turn, value);
+    scf::YieldOp::create(b, loc, turn);
+    sum = loop.getResult(0);
+  }
+  SmallVector<Value> loaded;
+  for (int64_t term = first; term < terms; term += step)
+    loaded.push_back(loadTerm(shared ? e.add(inQuad, e.i64(term)) : e.i64(term),
+                              shared && term + step > terms));
+  for (Value value : loaded)
+    sum = sum ? input.combiner.combine(b, loc, sum, value) : value;
+  if (shared)
+    for (int64_t mask : {1, 2})
+      sum = input.combiner.combine(b, loc, sum, shuffle(sum, mask));
+  return sum;
+}
+
+/// A load that combines over p dims.
+EpilogueEmitter::Placed
+EpilogueEmitter::loadCombining(const InputModel &input, ArrayRef<int64_t> u) {
+  Level level = levelOf(input);
   SmallVector<Value> elements;
   for (int64_t i = 0; i < lanesOf(level); ++i) {
     int64_t half = level == Full ? i / 2 : level == Row ? i : 0;
@@ -425,51 +428,9 @@ EpilogueEmitter::loadCombining(const InputModel &input, ArrayRef<int64_t> u) {
     }
     Value base = e.add(rowOffset(input, loadRow(half)),
                        columnOffset(input, u, inner));
-    int64_t step = shared ? 4 : 1;
-    auto loadTerm = [&](Value number, bool mayBeOutside) {
-      Value inside;
-      if (mayBeOutside) {
-        inside = e.lessU(number, e.i64(terms));
-        number = e.minU(number, e.i64(terms - 1));
-      }
-      Value value = loadAt(input, e.add(base, termOffset(number)), type);
-      return inside ? e.select(inside, value, identity) : value;
-    };
-    // Few terms are loaded at once, so that the loads overlap; of many, the
-    // first by a loop.
-    int64_t first = 0;
-    Value sum;
-    if (terms > kMaxTermsAtOnce) {
-      first = (terms - kMaxTermsAtOnce) / kTermsPerTurn * kTermsPerTurn;
-      auto loop = scf::ForOp::create(b, loc, e.i64(0), e.i64(first),
-                                     e.i64(kTermsPerTurn), identity);
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(loop.getBody());
-      SmallVector<Value> loaded;
-      for (int64_t term = 0; term < kTermsPerTurn; term += step) {
-        Value number = e.add(loop.getInductionVar(), e.i64(term));
-        loaded.push_back(
-            loadTerm(shared ? e.add(number, inQuad) : number, false));
-      }
-      Value turn = loop.getRegionIterArg(0);
-      for (Value value : loaded)
-        turn = input.combiner.combine(b, loc, turn, value);
-      scf::YieldOp::create(b, loc, turn);
-      sum = loop.getResult(0);
-    }
-    SmallVector<Value> loaded;
-    for (int64_t term = first; term < terms; term += step)
-      loaded.push_back(
-          loadTerm(shared ? e.add(inQuad, e.i64(term)) : e.i64(term),
-                   shared && term + step > terms));
-    for (Value value : loaded)
-      sum = sum ? input.combiner.combine(b, loc, sum, value) : value;
-    if (shared)
-      for (int64_t mask : {1, 2})
-        sum = input.combiner.combine(b, loc, sum, shuffle(sum, mask));
-    elements.push_back(sum);
+    elements.push_back(combineTerms(input, base, !(level & Column)));
   }
-  return {pack(elements, type, level), level};
+  return {pack(elements, input.element, level), level};
 }
 
 /// The thread's addresses in boxes at `base`, a multiple of 128.

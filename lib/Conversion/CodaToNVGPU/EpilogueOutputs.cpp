@@ -141,7 +141,7 @@ void EpilogueEmitter::storeDirect(const OutputModel &output,
   Value rows = masksRows ? rowMask() : Value();
   Value columns = masksColumns ? columnMask() : Value();
   // Two neighbours, both of which are there or none, are one access.
-  int64_t width = hasPairAccess(output) ? 2 : 1;
+  int64_t width = hasPairAccess(tile, output) ? 2 : 1;
   if (width == 2)
     e.alignPointer(output, output.element.getIntOrFloatBitWidth() / 4);
   for (int64_t i = 0; i < 4; i += width) {

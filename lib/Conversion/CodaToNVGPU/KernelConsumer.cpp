@@ -272,6 +272,17 @@ KernelEmitter::consumeTile(const TileModel &tile, Value number,
   };
   for (int64_t f = 0; early && f < fragments; ++f)
     begin(f, number);
+  // Columns are the same for all fragments.
+  auto send = [&] {
+    if (early)
+      return epilogues.front().sendColumns();
+    EpilogueEmitter(*this, tile, tileCoords(tile, number), /*fragment=*/0)
+        .sendColumns();
+  };
+  if (Value owner = schedule.getSplit() > 1 ? isOwner(tile) : Value())
+    ifThen(owner, send);
+  else
+    send();
   SmallVector<Value> accumulators;
   if (tile.phases.empty())
     releaseHeld(state.ring, state.held);
@@ -283,6 +294,7 @@ KernelEmitter::consumeTile(const TileModel &tile, Value number,
             return;
           if (!early)
             beginLate(0);
+          epilogues.front().awaitColumns();
           epilogues.front().loadColumns();
         },
         accumulators);
@@ -294,6 +306,8 @@ KernelEmitter::consumeTile(const TileModel &tile, Value number,
     for (int64_t f = 0; f < fragments; ++f) {
       if (static_cast<int64_t>(epilogues.size()) == f)
         beginLate(f);
+      if (f == 0 && (schedule.getSplit() > 1 || tile.phases.empty()))
+        epilogues[f].awaitColumns();
       epilogues[f].run(
           ArrayRef(accumulators).slice(f * perFragment, perFragment), loaded);
     }
@@ -384,6 +398,7 @@ KernelEmitter::consumeInTurn(const TileModel &tile, Value number,
           bitXor(state.isMine, i1(true)),
           branch.getResult(4),
           state.held,
+          state.early,
           branch.getResult(5)};
 }
 
@@ -396,11 +411,13 @@ void KernelEmitter::emitConsumers() {
   NVVM::SetMaxRegisterOp::create(
       b, loc, (3 * 168 - getProducerRegisters(schedule)) / kConsumers,
       NVVM::SetMaxRegisterAction::increase);
+  if (loadsEarly())
+    awaitKernelBefore();
   setThread(threadId);
   consumer = sub(warpgroup, i32(1)); // Known to be uniform.
   Value isFirst = equal(consumer, i32(0));
   RingPosition start{i32(0), i1(false)};
-  forTiles({start, start, isFirst, isFirst, i32(0), i1(true)},
+  forTiles({start, start, isFirst, isFirst, i32(0), i32(0), i1(true)},
            [&](const TileModel &tile, Value number, const WalkState &state) {
              if (schedule.getPingpong())
                return consumeInTurn(tile, number, state);

@@ -149,11 +149,15 @@ Value KernelEmitter::tensorMap(const OperandModel &operand,
     if (param.kind == KernelParam::TensorMap &&
         param.operand->memref == operand.memref &&
         param.operand->dims == operand.dims &&
-        ArrayRef<int64_t>(param.box) == box)
+        ArrayRef<int64_t>(param.box) == box) {
       map = value;
-  if (!map)
+      param.loadsEarly |= isEarly;
+    }
+  if (!map) {
     map = addParam({KernelParam::TensorMap, &operand, llvm::to_vector(box)},
                    LLVM::LLVMPointerType::get(b.getContext()));
+    params.back().loadsEarly = isEarly;
+  }
   return UnrealizedConversionCastOp::create(
              b, loc, tensorMapType(nominalBox(box, operand.element),
                                    operand.element),
@@ -499,8 +503,8 @@ void KernelEmitter::forTiles(
     return SmallVector<Value>{state.ring.stage,     state.ring.parity,
                               state.prefetch.stage, state.prefetch.parity,
                               state.isMine,         state.turnParity,
-                              state.held,           state.exchangeParity,
-                              next};
+                              state.held,           state.early,
+                              state.exchangeParity, next};
   };
   auto unpack = [](ValueRange values) {
     return WalkState{{values[0], values[1]},
@@ -508,7 +512,8 @@ void KernelEmitter::forTiles(
                      values[4],
                      values[5],
                      values[6],
-                     values[7]};
+                     values[7],
+                     values[8]};
   };
   // Tiles of all ops are numbered through; a block, or cluster, takes every
   // tileStep-th.
@@ -527,7 +532,7 @@ void KernelEmitter::forTiles(
       scf::YieldOp::create(b, loc, pack(after, add(number, tileStep)));
     }
     state = unpack(loop.getResults());
-    next = loop.getResult(8);
+    next = loop.getResult(9);
     begin = end;
   }
 }
@@ -621,6 +626,13 @@ void KernelEmitter::emitPrologue() {
   // after may begin as soon as this one's blocks do: it waits here itself.
   NVVM::GriddepcontrolOp::create(b, loc,
                                  NVVM::GridDepActionKind::launch_dependents);
+  if (!loadsEarly())
+    awaitKernelBefore();
+}
+
+/// Until what kernels before this one have written is there: all of them have
+/// ended, as each of them waits for the one before it.
+void KernelEmitter::awaitKernelBefore() {
   NVVM::GriddepcontrolOp::create(b, loc, NVVM::GridDepActionKind::wait);
 }
 
@@ -645,17 +657,6 @@ gpu::GPUFuncOp KernelEmitter::emit(StringRef name) {
     clusterBarrier();
   gpu::ReturnOp::create(b, loc);
   // Tensor maps lie in memory; the first use of one would wait for it.
-  b.setInsertionPoint(roles);
-  for (auto [param, value] : llvm::zip(params, paramValues))
-    if (param.kind == KernelParam::TensorMap) {
-      Value map = UnrealizedConversionCastOp::create(
-                      b, loc, tensorMapType(param.box, param.operand->element),
-                      value)
-                      .getResult(0);
-      nvgpu::TmaPrefetchOp::create(b, loc, map, isFirstThread);
-    }
-
-  // The first load of a map finds it there.
   b.setInsertionPointToStart(setUp);
   for (auto [param, value] : llvm::zip(params, paramValues))
     if (param.kind == KernelParam::TensorMap)

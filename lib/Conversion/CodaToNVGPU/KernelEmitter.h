@@ -119,6 +119,8 @@ struct KernelParam {
   unsigned dim = 0;
   /// Pointer: bytes that the address has to be a multiple of.
   int64_t alignment = 1;
+  /// TensorMap: it is used before the kernel waits for the one before it.
+  bool loadsEarly = false;
 };
 
 /// Arithmetic that folds as it is built.
@@ -292,6 +294,8 @@ private:
     RingPosition ring, prefetch;
     Value isMine, turnParity;
     Value held;
+    /// For the producer: k blocks of which factors are on their way already.
+    Value early;
     /// Of the next wait for a free exchange buffer.
     Value exchangeParity;
   };
@@ -307,9 +311,18 @@ private:
   void emitPrefetcher();
   void emitConsumers();
   RingPosition produceTile(const TileModel &tile, Value number,
-                           RingPosition at);
+                           RingPosition at, Value &early);
+  /// Factors that no kernel before this one may write, the others, or both.
+  enum class Factors { Unwritten, Others, All };
   void loadBlock(const TileModel &tile, const Phase &phase,
-                 const TileCoords &tileAt, Value block, RingPosition at);
+                 const TileCoords &tileAt, Value block, RingPosition at,
+                 Factors factors);
+  /// Whether the first k blocks of a tile of `tile`, or of any, begin to load
+  /// before the kernel before this one has ended.
+  bool loadsEarly(const TileModel &tile) const;
+  bool loadsEarly() const;
+  Value loadEarly();
+  void awaitKernelBefore();
   RingPosition sendTile(const TileModel &tile, const TileCoords &tileAt,
                         RingPosition at);
   RingPosition sendBoxes(const TileModel &tile, const TileCoords &tileAt,
@@ -394,6 +407,8 @@ private:
   gpu::GPUFuncOp func;
   SmallVector<KernelParam> params;
   SmallVector<Value> paramValues;
+  /// Whether what is emitted comes before the wait for the kernel before.
+  bool isEarly = false;
   int64_t stageBytes;
 
   /// What the first thread does before all others go on.
@@ -463,8 +478,13 @@ public:
   /// Loads of whole rows, issued before the main loop so that they are there
   /// after it.
   void loadRows();
-  /// Loads of columns, issued while the last products run, if what they take in
-  /// registers fits beside the accumulators; the others are the blocks' own.
+  /// Values of columns into this consumer's buffer, those that the schedule has
+  /// room for there: begun before the products, there after them.
+  void sendColumns();
+  void awaitColumns();
+  /// Loads of the other columns, issued while the last products run, if what they
+  /// take in registers fits beside the accumulators; else they are the blocks'
+  /// own.
   void loadColumns();
   /// The region over all chunks; `accumulators` are the thread's of the
   /// fragment, already waited for.
@@ -501,7 +521,6 @@ private:
   int64_t blockColumn() const;
   Value outerCoord(ArrayRef<Value> coords, unsigned dim);
   Value threadColumn(bool forLoad);
-  bool hasPairAccess(const OperandModel &operand);
   Value loadAt(const OperandModel &operand, Value offset, Type type);
 
   // The region.
@@ -513,8 +532,14 @@ private:
   void enterGroup();
   Placed loadInput(unsigned input, int64_t point);
   Placed loadDirect(const InputModel &input, ArrayRef<int64_t> u);
+  Value combineTerms(const InputModel &input, Value base, bool shared);
   Placed loadCombining(const InputModel &input, ArrayRef<int64_t> u);
   Value loadPrefetched(unsigned input, int64_t point);
+  void forThreadColumns(bool copied, llvm::function_ref<void(
+                                         const InputModel &, int64_t columns,
+                                         Value offset, Value to)>
+                                         body);
+  Placed loadStaged(const StagedColumns &columns);
   LaneAddresses laneAddresses(Value base);
   Value lanePointer(const LaneAddresses &addresses, unsigned lane);
   Value loadedPointer(int64_t box, unsigned lane);
@@ -563,6 +588,9 @@ private:
   /// for each block.
   llvm::DenseMap<std::pair<unsigned, int64_t>, SmallVector<Placed>>
       columnValues;
+  /// What of columns is staged, and where the buffer begins: i32.
+  SmallVector<StagedColumns> stagedColumns;
+  Value columnsBase;
   /// Values that a coda.group_reduce enters: they change with the group.
   SmallVector<Value> groupDependent;
 

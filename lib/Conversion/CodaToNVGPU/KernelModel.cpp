@@ -7,6 +7,9 @@
 
 #include "KernelModel.h"
 
+#include "coda/Conversion/CodaToNVGPU/Passes.h"
+
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
@@ -307,6 +310,14 @@ OperandModel ModelBuilder::makeOperand(unsigned number) {
   operand.memref = op->getOperand(number);
   operand.type = cast<MemRefType>(operand.memref.getType());
   operand.element = operand.type.getElementType();
+  Value root = operand.memref;
+  while (auto view = root.getDefiningOp<ViewLikeOpInterface>())
+    root = view.getViewSource();
+  auto argument = dyn_cast<BlockArgument>(root);
+  auto func = op->getParentOfType<func::FuncOp>();
+  operand.unwritten =
+      argument && func && argument.getOwner() == &func.getBody().front() &&
+      func.getArgAttr(argument.getArgNumber(), kUnwrittenAttrName);
   AffineMap map = op.getMap(number);
   for (unsigned r = 0; r < map.getNumResults(); ++r) {
     unsigned dim = modelDim[map.getDimPosition(r)];

@@ -82,6 +82,8 @@ struct OperandModel {
   SmallVector<int64_t> strides;
   coda::CombinerAttrInterface combiner;
   bool fresh = false;
+  /// No kernel before this one in its call writes it (coda.unwritten).
+  bool unwritten = false;
 
   /// Index of model dim `dim` in `dims`; -1 if the operand does not have it.
   int find(unsigned dim) const;
@@ -305,11 +307,35 @@ inline int64_t getBufferSets(ScheduleAttr schedule) {
 inline int64_t getPrefetchBuffers(ScheduleAttr schedule) {
   return getBufferSets(schedule) * schedule.getPrefetch();
 }
+/// Whether two neighbours of `operand` along the inner n dim are one aligned
+/// access.
+bool hasPairAccess(const TileModel &tile, const OperandModel &operand);
+/// Runs `body` for each vector of column values that the region loads: an input,
+/// and a point of its u dims.
+void forColumnVectors(const TileModel &tile,
+                      llvm::function_ref<void(unsigned, int64_t)> body);
+/// Whether the values of columns are loaded into registers while the last products
+/// run: a thread has room for them beside its accumulators.
+bool holdsColumns(const TileModel &tile, ScheduleAttr schedule);
+/// A vector of column values in a consumer's buffer, and at which byte.
+struct StagedColumns {
+  unsigned input;
+  int64_t point, offset;
+};
+/// The vectors that pass through that buffer: those that are combined as they are
+/// loaded, those that a thread cannot hold, all where k is split; as many as fit
+/// behind all else.
+SmallVector<StagedColumns> getStagedColumns(const KernelModel &kernel,
+                                            const TileModel &tile,
+                                            ScheduleAttr schedule);
+/// Bytes of the buffer of one consumer.
+int64_t getColumnsBytes(const KernelModel &kernel, ScheduleAttr schedule);
+int64_t getColumnsOffset(const KernelModel &kernel, ScheduleAttr schedule);
 /// Bytes of the prefetched boxes of one chunk.
 int64_t getPrefetchBytes(const KernelModel &kernel);
 /// Dynamic shared memory of the kernel: the ring, the staged boxes, the
 /// prefetched ones, the scratch of the column reductions, the accumulators that
-/// a cluster exchanges.
+/// a cluster exchanges, the staged values of columns.
 int64_t getSharedMemoryBytes(const KernelModel &kernel, ScheduleAttr schedule);
 int64_t getStagingOffset(const KernelModel &kernel, ScheduleAttr schedule);
 int64_t getPrefetchOffset(const KernelModel &kernel, ScheduleAttr schedule);

@@ -80,10 +80,14 @@ void KernelEmitter::load(const OperandModel &operand, ArrayRef<int64_t> box,
 
 /// Issues the loads of one k block: the left factor's rows, then per
 /// accumulator slice the right factor's rows. In a cluster this block's part of
-/// them.
+/// them; of the factors those that `factors` says.
 void KernelEmitter::loadBlock(const TileModel &tile, const Phase &phase,
                               const TileCoords &tileAt, Value block,
-                              RingPosition at) {
+                              RingPosition at, Factors factors) {
+  auto skips = [&](const OperandModel &factor) {
+    return factors != Factors::All &&
+           factor.unwritten != (factors == Factors::Unwritten);
+  };
   int64_t points = getTilePoints(tile, schedule);
   Value base = mul(at.stage, i32(stageBytes));
   SmallVector<Value> coords = chunkCoords(tile, tileAt, tileAt.column);
@@ -92,7 +96,9 @@ void KernelEmitter::loadBlock(const TileModel &tile, const Phase &phase,
     coords[d] = i32(0);
 
   Share left = shareOfLeft(), right = shareOfRight();
-  if (phase.lhsKMajor) {
+  if (skips(phase.lhs)) {
+    // The other call loads it.
+  } else if (phase.lhsKMajor) {
     loadShared(
         phase.lhs,
         boxOf(phase.lhs, tile.innerM, getFactorRows(tile, schedule),
@@ -117,6 +123,10 @@ void KernelEmitter::loadBlock(const TileModel &tile, const Phase &phase,
     if (!phase.rhs[group.accumulator])
       continue;
     const OperandModel &rhs = *phase.rhs[group.accumulator];
+    if (skips(rhs)) {
+      offset += points * kBlockK * 2;
+      continue;
+    }
     SmallVector<Value> there = coords;
     for (unsigned d : tile.uDims)
       there[d] = i32(group.u[d]);
@@ -161,33 +171,118 @@ void KernelEmitter::loadBlock(const TileModel &tile, const Phase &phase,
   }
 }
 
+bool KernelEmitter::loadsEarly(const TileModel &tile) const {
+  if (tile.phases.empty())
+    return false;
+  const Phase &first = tile.phases.front();
+  return first.lhs.unwritten ||
+         llvm::any_of(first.rhs, [](const std::optional<OperandModel> &rhs) {
+           return rhs && rhs->unwritten;
+         });
+}
+
+bool KernelEmitter::loadsEarly() const {
+  return llvm::any_of(kernel.tiles, [&](const TileModel &tile) {
+    return loadsEarly(tile);
+  });
+}
+
+/// Issues, for the first k blocks of this block's first tile, as many as the
+/// ring has stages, the loads of the factors that no kernel before this one
+/// writes. Returns for how many; the others of their factors follow.
+Value KernelEmitter::loadEarly() {
+  Value early = i32(0), begin = i32(0);
+  for (const TileModel &tile : kernel.tiles) {
+    Value end = add(begin, numGroups(tile));
+    Value number = sub(firstTile, begin);
+    // Unsigned: the tiles of an op before are many.
+    Value isFirst = lessU(number, sub(end, begin));
+    begin = end;
+    if (!loadsEarly(tile))
+      continue;
+    const Phase &phase = tile.phases.front();
+    auto branch = scf::IfOp::create(b, loc, TypeRange{b.getI32Type()}, isFirst,
+                                    /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(b, loc, early);
+    b.setInsertionPointToStart(branch.thenBlock());
+    TileCoords tileAt = tileCoords(tile, number);
+    auto [first, count] = blockSlice(tile, phase);
+    count = minU(count, i32(schedule.getStages()));
+    int64_t producers = getProducers(schedule);
+    auto loop = scf::ForOp::create(b, loc, producers == 1 ? i32(0) : producer,
+                                   count, i32(producers));
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      Value stage = loop.getInductionVar();
+      nvgpu::MBarrierArriveExpectTxOp::create(
+          b, loc, full, index(getBlockBytes(tile, phase, schedule)),
+          toIndex(stage), Value());
+      loadBlock(tile, phase, tileAt, add(first, stage), {stage, Value()},
+                Factors::Unwritten);
+    }
+    scf::YieldOp::create(b, loc, count);
+    early = branch.getResult(0);
+  }
+  return early;
+}
+
+/// `early`: k blocks, of the first phase, that `loadEarly` has begun.
 RingPosition KernelEmitter::produceTile(const TileModel &tile, Value number,
-                                        RingPosition at) {
+                                        RingPosition at, Value &early) {
   TileCoords tileAt = tileCoords(tile, number);
   for (const Phase &phase : tile.phases) {
     int64_t blockBytes = getBlockBytes(tile, phase, schedule);
     auto [first, count] = blockSlice(tile, phase);
-    auto loop = scf::ForOp::create(b, loc, first, add(first, count), i32(1),
-                                   ValueRange{at.stage, at.parity});
+    bool mayBeBegun = &phase == &tile.phases.front() && loadsEarly(tile);
+    SmallVector<Value> carried{at.stage, at.parity};
+    if (mayBeBegun)
+      carried.push_back(early);
+    auto loop =
+        scf::ForOp::create(b, loc, first, add(first, count), i32(1), carried);
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
       RingPosition here{loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
-      auto fill = [&] {
+      auto loadFactors = [&](Factors factors) {
+        loadBlock(tile, phase, tileAt, loop.getInductionVar(), here, factors);
+      };
+      auto begin = [&] {
         wait(empty, here.stage, here.parity);
         nvgpu::MBarrierArriveExpectTxOp::create(
             b, loc, full, index(blockBytes), toIndex(here.stage), Value());
-        loadBlock(tile, phase, tileAt, loop.getInductionVar(), here);
+      };
+      RingPosition next = advance(here);
+      SmallVector<Value> yielded{next.stage, next.parity};
+      Value isNew;
+      if (mayBeBegun) {
+        Value left = loop.getRegionIterArg(2);
+        isNew = equal(left, i32(0));
+        yielded.push_back(select(isNew, left, sub(left, i32(1))));
+      }
+      auto fill = [&] {
+        if (!mayBeBegun) {
+          begin();
+          return loadFactors(Factors::All);
+        }
+        ifThen(isNew, [&] {
+          begin();
+          loadFactors(Factors::Unwritten);
+        });
+        loadFactors(Factors::Others);
       };
       int64_t producers = getProducers(schedule);
       if (producers == 1)
         fill();
       else
         ifThen(equal(remU(here.stage, i32(producers)), producer), fill);
-      RingPosition next = advance(here);
-      scf::YieldOp::create(b, loc, ValueRange{next.stage, next.parity});
+      scf::YieldOp::create(b, loc, yielded);
     }
     at = {loop.getResult(0), loop.getResult(1)};
+    if (mayBeBegun)
+      early = loop.getResult(2);
   }
   return schedule.getRing() ? sendTile(tile, tileAt, at) : at;
 }
@@ -333,11 +428,19 @@ void KernelEmitter::emitProducer() {
                       equal(remU(threadId, i32(32)), i32(0)));
   }
   ifThen(produces, [&] {
+    Value early = i32(0);
+    if (loadsEarly()) {
+      isEarly = true;
+      early = loadEarly();
+      isEarly = false;
+      awaitKernelBefore();
+    }
     RingPosition start{i32(0), i1(true)};
-    forTiles({start, start, i1(true), i1(true), i32(0), i1(true)},
+    forTiles({start, start, i1(true), i1(true), i32(0), early, i1(true)},
              [&](const TileModel &tile, Value number, const WalkState &state) {
                WalkState after = state;
-               after.ring = produceTile(tile, number, state.ring);
+               after.ring =
+                   produceTile(tile, number, state.ring, after.early);
                return after;
              });
   });
@@ -354,10 +457,12 @@ void KernelEmitter::emitPrefetcher() {
   // Or one of them for both, if their tiles come into the same buffers.
   Value count = i32(schedule.getOrdered() ? 1 : kConsumers);
   ifThen(bitAnd(isLane0, lessU(consumer, count)), [&] {
+    if (loadsEarly())
+      awaitKernelBefore();
     RingPosition start{i32(0), i1(true)};
     Value isFirst = equal(consumer, i32(0));
     forTiles(
-        {start, start, isFirst, i1(true), i32(0), i1(true)},
+        {start, start, isFirst, i1(true), i32(0), i32(0), i1(true)},
         [&](const TileModel &tile, Value number, const WalkState &state) {
           WalkState after = state;
           Value loads = isOwner(tile);

@@ -249,6 +249,9 @@ void LaunchEmitter::emit(StringRef kernel, ArrayRef<KernelParam> params) {
       break;
     }
   }
+  for (const KernelParam &param : params)
+    if (param.loadsEarly)
+      call("coda_gpu_loads_early", metadataOf(param.operand->memref).address);
   call("coda_gpu_launch", {handle, array(addresses, pointer)});
 }
 

@@ -142,10 +142,106 @@ int64_t coda_gpu::getExchangeBytes(const KernelModel &kernel,
   return bytes;
 }
 
-int64_t coda_gpu::getSharedMemoryBytes(const KernelModel &kernel,
-                                       ScheduleAttr schedule) {
+int64_t coda_gpu::getColumnsOffset(const KernelModel &kernel,
+                                   ScheduleAttr schedule) {
   return getExchangeOffset(kernel, schedule) +
          kConsumers * getExchangeBytes(kernel, schedule);
+}
+
+bool coda_gpu::hasPairAccess(const TileModel &tile,
+                             const OperandModel &operand) {
+  if (operand.dims.empty() || operand.dims.back() != tile.innerN ||
+      operand.strides.back() != 1)
+    return false;
+  int64_t inner = tile.dims[tile.innerN].extent;
+  if (ShapedType::isDynamic(inner) || inner % 2 != 0)
+    return false;
+  for (int64_t stride : ArrayRef(operand.strides).drop_back())
+    if (ShapedType::isDynamic(stride) ? !operand.type.getLayout().isIdentity()
+                                      : stride % 2 != 0)
+      return false;
+  return true;
+}
+
+void coda_gpu::forColumnVectors(
+    const TileModel &tile, llvm::function_ref<void(unsigned, int64_t)> body) {
+  for (auto [i, input] : llvm::enumerate(tile.inputs)) {
+    bool ofColumns = llvm::any_of(input.dims, [&](unsigned d) {
+      return tile.dims[d].kind == coda::DimKind::n;
+    });
+    if (!ofColumns || input.has(tile.innerM))
+      continue;
+    for (int64_t point = 0; point < input.points; ++point)
+      if (!tile.op.getInputArguments(i)[point].use_empty())
+        body(i, point);
+  }
+}
+
+/// Registers of a thread that accumulators and the values of columns may take
+/// together while the last products run.
+static constexpr int64_t kMaxEarlyRegisters = 160;
+
+bool coda_gpu::holdsColumns(const TileModel &tile, ScheduleAttr schedule) {
+  if (tile.phases.empty())
+    return false;
+  int64_t blocks = getRegionPoints(tile, schedule) / 8;
+  int64_t registers = getThreadAccumulators(schedule);
+  forColumnVectors(tile, [&](unsigned i, int64_t) {
+    const InputModel &input = tile.inputs[i];
+    bool packed = hasPairAccess(tile, input) &&
+                  input.element.getIntOrFloatBitWidth() == 16;
+    if (!input.combiner)
+      registers += blocks * (packed ? 1 : 2);
+  });
+  return registers <= kMaxEarlyRegisters;
+}
+
+SmallVector<StagedColumns>
+coda_gpu::getStagedColumns(const KernelModel &kernel, const TileModel &tile,
+                           ScheduleAttr schedule) {
+  // Nothing else gives way to them.
+  int64_t room = (kSharedMemoryBytes - getColumnsOffset(kernel, schedule)) /
+                 kConsumers;
+  SmallVector<StagedColumns> staged;
+  int64_t offset = 0;
+  // Where k is split there are few tiles, and nothing of a vector is in the caches:
+  // it is early that counts.
+  bool holds = schedule.getSplit() == 1 && holdsColumns(tile, schedule);
+  forColumnVectors(tile, [&](unsigned i, int64_t point) {
+    const InputModel &input = tile.inputs[i];
+    int64_t bytes =
+        llvm::alignTo(getRegionPoints(tile, schedule) *
+                          input.element.getIntOrFloatBitWidth() / 8,
+                      16);
+    bool isWritten = llvm::any_of(tile.outputs, [&](const OutputModel &output) {
+      return output.memref == input.memref;
+    });
+    if (isWritten || (holds && !input.combiner) || offset + bytes > room)
+      return;
+    staged.push_back({i, point, offset});
+    offset += bytes;
+  });
+  return staged;
+}
+
+int64_t coda_gpu::getColumnsBytes(const KernelModel &kernel,
+                                  ScheduleAttr schedule) {
+  int64_t bytes = 0;
+  for (const TileModel &tile : kernel.tiles)
+    for (StagedColumns columns : getStagedColumns(kernel, tile, schedule)) {
+      int64_t width =
+          tile.inputs[columns.input].element.getIntOrFloatBitWidth();
+      bytes = std::max(bytes,
+                       columns.offset + getRegionPoints(tile, schedule) *
+                                            width / 8);
+    }
+  return llvm::alignTo(bytes, 16);
+}
+
+int64_t coda_gpu::getSharedMemoryBytes(const KernelModel &kernel,
+                                       ScheduleAttr schedule) {
+  return getColumnsOffset(kernel, schedule) +
+         kConsumers * getColumnsBytes(kernel, schedule);
 }
 
 int64_t coda_gpu::getStagingSlots(const TileModel &tile,

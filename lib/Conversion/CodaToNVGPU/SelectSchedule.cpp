@@ -205,7 +205,7 @@ static double getTimeOfFewTiles(const KernelModel &kernel, TileShape shape) {
   constexpr double kRingBytes = 185e3;
   int64_t stage = getStageBytes(kernel, schedule);
   int64_t others =
-      getSharedMemoryBytes(kernel, schedule) - schedule.getStages() * stage;
+      getColumnsOffset(kernel, schedule) - schedule.getStages() * stage;
   int64_t ring = ((kSharedMemoryBytes - others) / stage - 1) * stage;
   double bytesPerUsOfOne =
       kBytesPerUsOfOne * std::clamp(ring / kRingBytes, 0.1, 1.0);

@@ -139,14 +139,16 @@ func.func private @waits(%a: memref<128x512xbf16>, %w: memref<512x512xbf16>, %o:
 
 // -----
 
-// What is loaded of columns is asked for before a block waits for the others: 4
-// pairs of neighbours a thread for each 32 columns. Pairs are stored at once.
+// What is loaded of columns is on its way to shared memory before the products, by
+// 32 threads a pair of neighbours each. Pairs are stored at once.
 
 // CHECK: gpu.func @row
 // CHECK: nvvm.setmaxregister increase
+// CHECK: %[[COPIES:.+]] = arith.cmpi ult, %{{.+}}, %c32_i32
+// CHECK-NEXT: scf.if %[[COPIES]] {
+// CHECK: nvvm.cp.async.shared.global %{{.+}}, %{{.+}}, 4, cache =  ca
+// CHECK-NOT: nvvm.cp.async.shared.global
 // CHECK: mbarrier.arrive.release.cluster
-// CHECK-COUNT-8: llvm.load {{.*}} invariant : !llvm.ptr<1> -> i32
-// CHECK-NOT: invariant
 // CHECK: mbarrier.try_wait.parity.acquire.cluster
 // CHECK: nvvm.mapa
 // CHECK-NOT: invariant

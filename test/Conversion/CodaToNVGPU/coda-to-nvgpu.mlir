@@ -464,27 +464,6 @@ func.func @columns_early(%x: memref<128x64xbf16>, %w: memref<256x64xbf16>, %v: m
 
 // -----
 
-// 256 columns of f32 would be 64 registers: they are loaded where they are used.
-// CHECK: gpu.func @columns_late
-// CHECK: "wgmma.wait_group.sync.aligned 0;"
-// CHECK-COUNT-32: llvm.load {{.*}} invariant : !llvm.ptr<1> -> vector<2xf32>
-// CHECK: gpu.return
-func.func @columns_late(%x: memref<128x64xbf16>, %w: memref<256x64xbf16>, %v: memref<256xf32>,
-                        %o: memref<128x256xf32>) attributes
-    {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 256, 64], stages = 3, staging = 2, prefetch = 0, raster = 8>} {
-  coda.gemm
-      acc(%x[m, k] * %w[n, k] : memref<128x64xbf16>, memref<256x64xbf16>)
-      ins(%v[n] : memref<256xf32>)
-      outs(%o[m, n] : memref<128x256xf32>) {
-  ^bb0(%acc: f32, %b: f32):
-    %1 = arith.addf %acc, %b : f32
-    coda.yield %1 : f32
-  }
-  return
-}
-
-// -----
-
 // Which tile a number is takes no division but by constants: the last group of
 // row tiles is smaller. In turn, what a region begins with is known to be uniform.
 // CHECK: gpu.func @last_group

@@ -86,6 +86,11 @@ int main(int argc, char **argv) {
   call("vector off by two elements", 0, 0, 3, 4);
   callOn("strided result off by 8 bytes", 0, 0, 4, 8, 4);
   callOn("strided factor, vector off by one element", 0, 0, 3, 2, 2);
+  /* Argument 2 is 2 MB before the result, argument 3 is 1 MB before it. */
+  call("result on the second factor", 0, 0, 4, -(2 << 20));
+  call("result begins in the second factor", 0, 0, 4, -(2 << 20) + 4096);
+  call("result behind the second factor", 0, 0, 4, -(2 << 20) + 12288);
+  call("result on the vector", 0, 0, 4, -(1 << 20));
   call("factor off by one byte", 0, 0, 0, 1);
   call("tensors of another device", 0, 1, -1, 0);
   call("device 1 before init", 1, 1, -1, 0);

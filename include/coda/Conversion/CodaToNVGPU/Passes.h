@@ -68,6 +68,9 @@ constexpr StringLiteral kScheduleAttrName = "coda.schedule";
 /// Unit attribute of a kernel function whose schedule was measured, or is the
 /// best of several that spill: no other is tried.
 constexpr StringLiteral kKeepScheduleAttrName = "coda.keep_schedule";
+/// Unit attribute of an argument of a kernel function: no launch of a call that
+/// this kernel is launched in writes it.
+constexpr StringLiteral kUnwrittenAttrName = "coda.unwritten";
 /// Of a gpu.binary: {kernel, spills} of those that the assembler made slower.
 constexpr StringLiteral kChangedKernelsAttrName = "coda.changed_kernels";
 /// The gpu.module of all kernels.

@@ -248,6 +248,28 @@ def GPUCopyConstants : Pass<"coda-gpu-copy-constants"> {
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
 
+def GPUMarkUnwritten : Pass<"coda-gpu-mark-unwritten", "::mlir::ModuleOp"> {
+  let summary = "arguments that a kernel may load before it waits";
+  let description = [{
+    After bufferization. A kernel that is not the first of its call is launched
+    before the one before it has ended. Its arguments that are arguments of the
+    entry, or views of them, which no launch or copy of the call writes, weights
+    say, get the unit attribute `coda.unwritten`: `coda-to-nvgpu` begins to load
+    them before the kernel waits.
+
+    ```mlir
+    func.func @main(%x: memref<64x64xbf16>, %w: memref<64x64xbf16>, %y: memref<64x64xbf16>) {
+      call @first(%x, %y) ...
+      call @second(%y, %w) ...
+    ==>
+    func.func private @second(%y: memref<64x64xbf16>, %w: memref<64x64xbf16> {coda.unwritten})
+    ```
+  }];
+  let statistics = [
+    Statistic<"numMarked", "num-marked", "arguments marked">,
+  ];
+}
+
 def GPULaunchLoops : Pass<"coda-gpu-launch-loops", "::mlir::ModuleOp"> {
   let summary = "linalg of the host code into simple kernels, one launch each";
   let description = [{
