@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "coda/Conversion/Passes.h"
+#include "coda/Dialect/Coda/Transforms/ExpandClamp.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -22,19 +23,6 @@ using namespace mlir;
 
 namespace {
 
-/// clampf(x, low, high) -> min(max(x, low), high). That of upstream, in 22.1,
-/// is max(min(x, low), high).
-struct ExpandClamp : OpRewritePattern<math::ClampFOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(math::ClampFOp op,
-                                PatternRewriter &rewriter) const override {
-    Value raised = arith::MaximumFOp::create(rewriter, op.getLoc(),
-                                             op.getValue(), op.getMin());
-    rewriter.replaceOpWithNewOp<arith::MinimumFOp>(op, raised, op.getMax());
-    return success();
-  }
-};
-
 struct ExpandMath : public coda::impl::CodaExpandMathBase<ExpandMath> {
   void runOnOperation() override {
     auto isPolynomial = [](StringRef name) {
@@ -46,7 +34,7 @@ struct ExpandMath : public coda::impl::CodaExpandMathBase<ExpandMath> {
     };
     RewritePatternSet patterns(&getContext());
     math::populateExpansionPatterns(patterns, {"fpowi"});
-    patterns.add<ExpandClamp>(&getContext());
+    coda::populateExpandClampPatterns(patterns);
     populateMathF32ExpansionPatterns(patterns, isPolynomial);
     populateMathPolynomialApproximationPatterns(patterns, isPolynomial);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

@@ -7,6 +7,7 @@
 
 #include "coda/Dialect/Coda/Analysis/FusionLegality.h"
 #include "coda/Dialect/Coda/IR/TileOpRegion.h"
+#include "coda/Dialect/Coda/Transforms/ExpandClamp.h"
 #include "coda/Dialect/Coda/Transforms/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -52,7 +53,6 @@ struct ExpandSmallPower : OpRewritePattern<math::FPowIOp> {
   }
 };
 
-/// clampf(x, low, high) -> min(max(x, low), high), which it means.
 struct ExpandClamp : OpRewritePattern<math::ClampFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::ClampFOp op,
@@ -335,6 +335,10 @@ struct GeneralizeNamed : OpInterfaceRewritePattern<linalg::LinalgOp> {
 };
 } // namespace
 
+void coda::populateExpandClampPatterns(RewritePatternSet &patterns) {
+  patterns.add<ExpandClamp>(patterns.getContext());
+}
+
 //===----------------------------------------------------------------------===//
 // What is merged with what
 //===----------------------------------------------------------------------===//
@@ -386,7 +390,8 @@ public:
     // Each step brings the clean-up of what it leaves behind; the order is
     // that of the description.
     apply([](RewritePatternSet &patterns) {
-      patterns.add<ExpandSmallPower, ExpandClamp, SplitSincos, RoundConstant,
+      populateExpandClampPatterns(patterns);
+      patterns.add<ExpandSmallPower, SplitSincos, RoundConstant,
                    GeneralizeUnitTranspose, GeneralizeNamed, ReshapeToView,
                    TakeNarrowFactors>(patterns.getContext());
       linalg::populateElementwiseToLinalgConversionPatterns(patterns);
