@@ -362,7 +362,7 @@ struct GPUDecomposeUnscheduled
           break;
         }
     }
-    if (op.getNumProducts() == 0 || places.empty() || factor > kChunk)
+    if (op.getNumProducts() == 0 || places.empty() || factor > kFragmentRows)
       return;
 
     Location loc = op.getLoc();
@@ -370,7 +370,7 @@ struct GPUDecomposeUnscheduled
     auto few = cast<func::FuncOp>(func->clone());
     few.setName((func.getName() + "_few").str());
     OpBuilder b = OpBuilder::atBlockBegin(body);
-    few->setAttr(kMaxRowsAttrName, b.getI64IntegerAttr(kChunk));
+    few->setAttr(kMaxRowsAttrName, b.getI64IntegerAttr(kFragmentRows));
     symbols.insert(few, std::next(Block::iterator(func)));
     Value rows = arith::ConstantIndexOp::create(b, loc, factor);
     for (auto [operand, position] : places) {
@@ -381,7 +381,7 @@ struct GPUDecomposeUnscheduled
     }
     Value isFew = arith::CmpIOp::create(
         b, loc, arith::CmpIPredicate::ule, rows,
-        arith::ConstantIndexOp::create(b, loc, kChunk));
+        arith::ConstantIndexOp::create(b, loc, kFragmentRows));
     auto branch = scf::IfOp::create(b, loc, func.getResultTypes(), isFew,
                                     /*withElseRegion=*/true);
     branch->setAttr(kDispatchAttrName, b.getUnitAttr());

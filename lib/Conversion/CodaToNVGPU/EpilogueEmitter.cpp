@@ -53,7 +53,7 @@ EpilogueEmitter::EpilogueEmitter(KernelEmitter &emitter, const TileModel &tile,
 
   Value quad = e.divU(e.lane, e.i32(4)), inQuad = e.remU(e.lane, e.i32(4));
   row0 = e.add(at.coords[tile.innerM],
-               e.mul(e.rowBlock(e.i32(fragment)), e.i32(kChunk)));
+               e.mul(e.rowBlock(e.i32(fragment)), e.i32(kFragmentRows)));
   quadRow = e.add(e.mul(e.warp, e.i32(16)), quad);
   quadColumn = e.mul(inQuad, e.i32(2));
 
@@ -173,7 +173,7 @@ int64_t EpilogueEmitter::blockColumn() const {
 /// The coordinate of the block along an outer n dim; `coords` is the chunk's.
 /// To load from, it is at most the last.
 Value EpilogueEmitter::outerCoord(ArrayRef<Value> coords, unsigned dim) {
-  if (tile.runColumns == kChunk || dim != tile.outerN.back())
+  if (tile.runColumns == kLongRun || dim != tile.outerN.back())
     return coords[dim];
   Value coord = e.add(coords[dim], e.i32(blockColumn() / tile.runColumns));
   if (masksColumns && coords.data() == loadAtCoords.data())
@@ -647,7 +647,7 @@ void EpilogueEmitter::enterChunk() {
   loadAtCoords = chunkAt;
   // A single outer dim of narrow rows is clamped block by block.
   if (masksColumns && !tile.outerN.empty() &&
-      (tile.runColumns == kChunk || tile.outerN.size() > 1))
+      (tile.runColumns == kLongRun || tile.outerN.size() > 1))
     loadAtCoords = e.chunkCoords(
         tile, at, e.minU(column, e.sub(e.numColumns(tile), e.i32(kChunk))));
 }

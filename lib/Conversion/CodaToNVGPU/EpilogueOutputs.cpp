@@ -39,7 +39,7 @@ Value EpilogueEmitter::columnMask() {
   if (!tile.outerN.empty()) {
     // Narrow rows may end within the chunk, but not within a block.
     int64_t first = chunk * kChunk;
-    if (tile.runColumns < kChunk)
+    if (tile.runColumns < kLongRun)
       first += blockColumn();
     Value inside =
         e.lessU(e.add(at.column, e.i32(first)), e.numColumns(tile));
@@ -222,7 +222,7 @@ void EpilogueEmitter::commitChunk() {
               there[d] = e.i32(u[d]);
             e.skipColumns(tile, part * kChunk / parts, there);
             SmallVector<int64_t> box = e.columnsBoxOf(
-                tile, output, tile.innerM, kChunk, kChunk / parts);
+                tile, output, tile.innerM, kFragmentRows, kChunk / parts);
             Value offset = e.add(
                 stagingBase, e.i32(slotBytes + staged->number * kBoxBytes));
             if (staged->inPlace) {

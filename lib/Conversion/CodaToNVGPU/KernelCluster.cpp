@@ -322,7 +322,7 @@ void KernelEmitter::giveAccumulators(const TileModel &tile, Value row0,
                             offsetPointer(base, i / kQuad * step), 16);
     }
   };
-  if (getTileRows(schedule) == kChunk)
+  if (getTileRows(schedule) == kFragmentRows)
     ifThen(hasRows(*this, warp, row0, extent(tile, tile.innerM)), give);
   else
     give();
@@ -365,7 +365,7 @@ SmallVector<Value> KernelEmitter::takeAccumulators(const TileModel &tile,
         elements.push_back(vector::ExtractOp::create(b, loc, sum, i));
     return elements;
   };
-  if (getTileRows(schedule) != kChunk)
+  if (getTileRows(schedule) != kFragmentRows)
     return take();
   SmallVector<Type> types(groups * owned * kQuad, b.getF32Type());
   auto branch = scf::IfOp::create(

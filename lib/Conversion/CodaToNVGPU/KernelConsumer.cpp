@@ -80,18 +80,19 @@ void KernelEmitter::multiplyBlock(const TileModel &tile, const Phase &phase,
   SmallVector<Value> a, w;
   for (int64_t f = 0; f < fragments; ++f)
     a.push_back(descriptor(
-        add(base, mul(rowBlock(i32(f)), i32(kChunk * kBlockK * 2))), kChunk,
-        left));
+        add(base, mul(rowBlock(i32(f)), i32(kFragmentRows * kBlockK * 2))),
+        kFragmentRows, left));
   // The parts' columns follow each other in the stage.
   SmallVector<int64_t> columns;
   int64_t offset = getRightOffset(tile, schedule);
   for (unsigned part : phase.parts) {
     columns.push_back(points * tile.parts[part].numGroups);
     Value at = add(base, i32(offset));
-    w.push_back(!phase.rhsKMajor && tile.runColumns < kChunk
-                    ? runsDescriptor(at, tile.runColumns)
-                    : descriptor(at, phase.rhsKMajor ? columns.back() : kChunk,
-                                 right));
+    w.push_back(
+        !phase.rhsKMajor && tile.runColumns < kLongRun
+            ? runsDescriptor(at, tile.runColumns)
+            : descriptor(at, phase.rhsKMajor ? columns.back() : kFactorColumns,
+                         right));
     offset += columns.back() * kBlockK * 2;
   }
   NVVM::WgmmaFenceAlignedOp::create(b, loc);

@@ -283,17 +283,17 @@ LogicalResult ModelBuilder::setRunColumns() {
     if (ShapedType::isDynamic(model.dims[d].extent))
       return fail("an inner n dim is dynamic");
   int64_t inner = model.dims[model.innerN].extent;
-  if (!ShapedType::isDynamic(inner) && inner % kChunk == 0)
+  if (!ShapedType::isDynamic(inner) && inner % kLongRun == 0)
     return success();
   // The copy engine moves pieces of 16 bytes or more.
   constexpr int64_t kMinRun = 8;
-  if (ShapedType::isDynamic(inner) || inner < kMinRun || kChunk % inner != 0)
+  if (ShapedType::isDynamic(inner) || inner < kMinRun || kLongRun % inner != 0)
     return fail("the inner of several n dims is no multiple of 64, and none of "
                 "8, 16 and 32");
   // The last chunk of all may have fewer rows.
   int64_t outer = model.dims[model.outerN.back()].extent;
   if (model.outerN.size() > 1 &&
-      (ShapedType::isDynamic(outer) || outer * inner % kChunk != 0))
+      (ShapedType::isDynamic(outer) || outer * inner % kLongRun != 0))
     return fail("the inner two of several n dims are no multiple of 64 columns");
   model.runColumns = inner;
   return success();
@@ -333,7 +333,7 @@ OperandModel ModelBuilder::makeOperand(unsigned number) {
   // The runs of a chunk follow each other in its boxes, those of a right factor
   // each with all rows of k. A tensor map may have its dims in any order but for
   // the last.
-  if (model.runColumns == kChunk)
+  if (model.runColumns == kLongRun)
     return operand;
   int inner = operand.find(model.innerN);
   int outer = operand.find(model.outerN.back());
@@ -510,7 +510,7 @@ LogicalResult ModelBuilder::makeInputs() {
     unsigned outer = llvm::count_if(
         model.outerN, [&](unsigned d) { return input.has(d); });
     input.repeats = isTile && outer == 0 && !model.outerN.empty() &&
-                    model.runColumns == kChunk;
+                    model.runColumns == kLongRun;
     // What lacks some of the outer n dims is loaded by each thread: the caches
     // have it by then.
     bool ahead =

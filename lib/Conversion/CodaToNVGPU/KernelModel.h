@@ -28,12 +28,18 @@ namespace mlir::coda_gpu {
 /// An integer attribute of a kernel function: no call has more rows, b and m dims
 /// together.
 constexpr llvm::StringLiteral kMaxRowsAttrName = "coda.max_rows";
-/// Rows and columns of the chunk that one warpgroup stores at a time; rows of
-/// one WGMMA.
+/// Rows of a fragment: those of one WGMMA.
+constexpr int64_t kFragmentRows = 64;
+/// Columns, or rows, of a box of a factor that is contiguous along them, 128
+/// bytes: tiles have multiples of them.
+constexpr int64_t kFactorColumns = 64;
+/// The longest run of columns that is told from longer ones (runColumns).
+constexpr int64_t kLongRun = 64;
+/// Columns of the chunk that a warpgroup loads and stores at a time.
 constexpr int64_t kChunk = 64;
 constexpr int64_t kConsumers = 2;
-/// Rows that a reduction over rows may span: one chunk of each consumer.
-constexpr int64_t kReducedRows = kConsumers * kChunk;
+/// Rows that a reduction over rows may span: one fragment of each consumer.
+constexpr int64_t kReducedRows = kConsumers * kFragmentRows;
 /// What the hardware takes on every device: blocks of a cluster.
 constexpr int64_t kMaxClusterBlocks = 8;
 /// Blocks that may share factors: of larger clusters fewer run at one time.
@@ -171,7 +177,7 @@ struct TileModel {
   /// Columns of a chunk of 64 that lie in one row of the inner n dim: all, or
   /// the extent of a narrower one; the chunk then has 64 / runColumns
   /// coordinates of the last outer n dim.
-  int64_t runColumns = 64;
+  int64_t runColumns = kLongRun;
   SmallVector<unsigned> uDims;
   /// That of the first left factor; of 8-bit ones others may differ.
   Type factorType;
@@ -239,7 +245,7 @@ inline int64_t getTileRows(ScheduleAttr schedule) {
 /// 64-row fragments of a tile that one warpgroup has.
 inline int64_t getFragments(ScheduleAttr schedule) {
   return getTileRows(schedule) /
-         (schedule.getPingpong() ? kChunk : kConsumers * kChunk);
+         (schedule.getPingpong() ? kFragmentRows : kConsumers * kFragmentRows);
 }
 /// Blocks of a cluster that have tiles of their own, and share factors.
 inline int64_t getSharingBlocks(ScheduleAttr schedule) {
@@ -252,8 +258,9 @@ inline int64_t getClusterBlocks(ScheduleAttr schedule) {
 /// Threads that fill the stages in turn. Each has to see every phase of its
 /// stages, so that there is one where the stages are odd in number.
 inline int64_t getProducers(ScheduleAttr schedule) {
-  return getTileRows(schedule) == kChunk && schedule.getStages() % 2 == 0 ? 2
-                                                                          : 1;
+  return getTileRows(schedule) == kFragmentRows && schedule.getStages() % 2 == 0
+             ? 2
+             : 1;
 }
 /// Accumulators of one thread.
 inline int64_t getThreadAccumulators(ScheduleAttr schedule) {

@@ -105,16 +105,17 @@ void KernelEmitter::loadBlock(const TileModel &tile, const Phase &phase,
               tile.blockK),
         coords, at.stage, base, left);
   } else {
-    forShare(getTileRows(schedule) / kChunk, left,
+    forShare(getTileRows(schedule) / kFactorColumns, left,
              [&](Value number, const Share &share) {
                SmallVector<Value> there = coords;
                there[tile.innerM] =
-                   add(coords[tile.innerM], mul(number, i32(kChunk)));
-               loadShared(phase.lhs,
-                          boxOf(phase.lhs, phase.k.back(), kBlockK, kChunk),
-                          there, at.stage,
-                          add(base, mul(number, i32(kChunk * kBlockK * 2))),
-                          share);
+                   add(coords[tile.innerM], mul(number, i32(kFactorColumns)));
+               loadShared(
+                   phase.lhs,
+                   boxOf(phase.lhs, phase.k.back(), kBlockK, kFactorColumns),
+                   there, at.stage,
+                   add(base, mul(number, i32(kFactorColumns * kBlockK * 2))),
+                   share);
              });
   }
 
@@ -154,19 +155,22 @@ void KernelEmitter::loadBlock(const TileModel &tile, const Phase &phase,
       offset += points * kBlockK * 2;
       continue;
     }
-    forShare(points / kChunk, right, [&](Value chunk, const Share &share) {
-      SmallVector<Value> chunkAt = chunkCoords(
-          tile, tileAt, add(tileAt.column, mul(chunk, i32(kChunk))));
-      for (unsigned d : tile.outerN)
-        there[d] = chunkAt[d];
-      there[tile.innerN] = chunkAt[tile.innerN];
-      loadShared(rhs,
-                 columnsBoxOf(tile, rhs, phase.k.back(), tile.blockK, kChunk),
-                 there, at.stage,
-                 add(base, add(i32(offset),
-                               mul(chunk, i32(kChunk * kBlockK * 2)))),
-                 share);
-    });
+    forShare(
+        points / kFactorColumns, right, [&](Value chunk, const Share &share) {
+          SmallVector<Value> chunkAt =
+              chunkCoords(tile, tileAt,
+                          add(tileAt.column, mul(chunk, i32(kFactorColumns))));
+          for (unsigned d : tile.outerN)
+            there[d] = chunkAt[d];
+          there[tile.innerN] = chunkAt[tile.innerN];
+          loadShared(rhs,
+                     columnsBoxOf(tile, rhs, phase.k.back(), tile.blockK,
+                                  kFactorColumns),
+                     there, at.stage,
+                     add(base, add(i32(offset), mul(chunk, i32(kFactorColumns *
+                                                               kBlockK * 2)))),
+                     share);
+        });
     offset += points * kBlockK * 2;
   }
 }
@@ -347,7 +351,7 @@ RingPosition KernelEmitter::sendBoxes(const TileModel &tile,
   SmallVector<Value> coords = chunkCoords(
       tile, tileAt, add(tileAt.column, mul(chunk, i32(kChunk))));
   coords[tile.innerM] = add(tileAt.coords[tile.innerM],
-                            i32(fragment * kConsumers * kChunk));
+                            i32(fragment * kConsumers * kFragmentRows));
   for (auto [i, box] : llvm::enumerate(numbers)) {
     Value position = add(mul(chunk, i32(numbers.size())), i32(first + i));
     Value place = remU(position, i32(perStage));
@@ -362,9 +366,9 @@ RingPosition KernelEmitter::sendBoxes(const TileModel &tile,
       nvgpu::MBarrierArriveExpectTxOp::create(
           b, loc, full, toIndex(bytes), toIndex(at.stage), Value());
     });
-    loadBox(tile, box, kConsumers * kChunk, coords, full, toIndex(at.stage),
-            add(mul(at.stage, i32(stageBytes)),
-                mul(place, i32(kRingBoxBytes))));
+    loadBox(
+        tile, box, kConsumers * kFragmentRows, coords, full, toIndex(at.stage),
+        add(mul(at.stage, i32(stageBytes)), mul(place, i32(kRingBoxBytes))));
     Value isLast = b.createOrFold<arith::OrIOp>(
         loc, equal(place, i32(perStage - 1)), equal(position, i32(count - 1)));
     RingPosition next = advance(at);
@@ -398,14 +402,14 @@ RingPosition KernelEmitter::prefetchTile(const TileModel &tile,
       tile, tileAt,
       add(regionColumn(tile, tileAt), mul(chunk, i32(kChunk))));
   coords[tile.innerM] = add(tileAt.coords[tile.innerM],
-                            mul(rowBlock(fragment), i32(kChunk)));
+                            mul(rowBlock(fragment), i32(kFragmentRows)));
   Value number = prefetchNumber(at), barrier = toIndex(number);
   wait(prefetchEmpty, number, at.parity);
   nvgpu::MBarrierArriveExpectTxOp::create(
       b, loc, prefetchFull, index(boxes * kBoxBytes), barrier, Value());
   Value base = prefetchBase(at);
   for (int64_t box = 0; box < boxes; ++box)
-    loadBox(tile, box, kChunk, coords, prefetchFull, barrier,
+    loadBox(tile, box, kFragmentRows, coords, prefetchFull, barrier,
             add(base, i32(box * kBoxBytes)));
   RingPosition next = advancePrefetch(at);
   scf::YieldOp::create(b, loc, ValueRange{next.stage, next.parity});

@@ -17,7 +17,8 @@ using namespace mlir;
 using namespace mlir::coda_gpu;
 
 int64_t coda_gpu::getTilePoints(const TileModel &tile, ScheduleAttr schedule) {
-  return schedule.getTile()[1] / tile.getNumGroups() / kChunk * kChunk;
+  return schedule.getTile()[1] / tile.getNumGroups() / kFactorColumns *
+         kFactorColumns;
 }
 
 /// Columns that one block must have of a tile: a reduction over a row's columns
@@ -44,7 +45,7 @@ int64_t coda_gpu::getFactorRows(const TileModel &tile, ScheduleAttr schedule) {
   int64_t rows = getTileRows(schedule), extent = tile.dims[tile.innerM].extent;
   bool isKMajor = llvm::all_of(
       tile.phases, [](const Phase &phase) { return phase.lhsKMajor; });
-  if (rows != kChunk || !isKMajor || ShapedType::isDynamic(extent))
+  if (rows != kFragmentRows || !isKMajor || ShapedType::isDynamic(extent))
     return rows;
   // The swizzle repeats every 8 rows.
   return std::min<int64_t>(rows, llvm::alignTo(std::max<int64_t>(1, extent), 8));
@@ -53,7 +54,7 @@ int64_t coda_gpu::getFactorRows(const TileModel &tile, ScheduleAttr schedule) {
 int64_t coda_gpu::getActiveWarps(const TileModel &tile,
                                  ScheduleAttr schedule) {
   int64_t extent = tile.dims[tile.innerM].extent;
-  if (getTileRows(schedule) != kChunk || ShapedType::isDynamic(extent))
+  if (getTileRows(schedule) != kFragmentRows || ShapedType::isDynamic(extent))
     return 4;
   return std::clamp<int64_t>(llvm::divideCeil(extent, 16), 1, 4);
 }
@@ -333,11 +334,13 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
   for (const TileModel &tile : kernel.tiles)
     if (!tile.phases.empty() && tile.blockK != depth)
       return fail("factors of 8 bits and wider ones are in one kernel");
-  int64_t unit = schedule.getPingpong() ? kChunk : kConsumers * kChunk;
+  int64_t unit =
+      schedule.getPingpong() ? kFragmentRows : kConsumers * kFragmentRows;
   if (shape[0] < unit || shape[0] > 256 || shape[0] % unit != 0)
     return fail("tile rows must be a multiple of " + Twine(unit) +
                 ", 64 for each warpgroup of the tile, and at most 256");
-  if (shape[1] < kChunk || shape[1] > 256 || shape[1] % kChunk != 0)
+  if (shape[1] < kFactorColumns || shape[1] > 256 ||
+      shape[1] % kFactorColumns != 0)
     return fail("tile columns must be 64, 128, 192 or 256: what one WGMMA "
                 "multiplies");
   if (getThreadAccumulators(schedule) > kMaxAccumulators)

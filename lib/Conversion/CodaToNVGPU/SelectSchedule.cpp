@@ -169,7 +169,7 @@ static bool hasFewTiles(const KernelModel &kernel) {
     tiles += count;
     rows = std::max(rows, getRows(tile));
   }
-  return rows <= kChunk || tiles < kMultiprocessors;
+  return rows <= kFragmentRows || tiles < kMultiprocessors;
 }
 
 /// Clusters of `blocks` blocks that an H200 runs at one time: not all of its
@@ -249,7 +249,7 @@ static double getTimeOfFewTiles(const KernelModel &kernel, TileShape shape) {
                      getFragments(schedule);
     read = std::max(read, kReadUs * chunks * tile.getNumGroups() *
                               (shape.split - 1) *
-                              getFactorRows(tile, schedule) / kChunk);
+                              getFactorRows(tile, schedule) / kFragmentRows);
     region = std::max(region,
                       chunks * (kChunkUs + kOpUs * getRegionCost(tile)));
   }
@@ -274,7 +274,7 @@ static SmallVector<TileShape> getShapesForFewTiles(const KernelModel &kernel) {
             {8, 1}}) {
         // Of taller tiles the left factor is mostly rows that are not there;
         // narrow ones were no faster.
-        if (sharing > 1 && (rows != kChunk || columns == kChunk))
+        if (sharing > 1 && (rows != kFragmentRows || columns == kFactorColumns))
           continue;
         TileShape shape{rows, columns, pingpong, split, {1, sharing}};
         shape.depth = getDepthOfBlock(kernel);
@@ -402,7 +402,7 @@ static SmallVector<Placements> getPlacements(bool loads, bool isMap,
     return {{buffersInPlace}, {buffers}, {direct}};
   // One set of buffers where two would make the ring shorter. The products of the
   // smallest tile are too short for buffers that wait for stores to be read.
-  if (shape.pingpong && shape.rows != kChunk && shape.split == 1) {
+  if (shape.pingpong && shape.rows != kFragmentRows && shape.split == 1) {
     Placement ordered{false, false, true, /*ordered=*/true};
     Placement orderedInPlace{false, true, true, /*ordered=*/true};
     Placements placements{buffersInPlace, orderedInPlace, ordered};
@@ -535,7 +535,7 @@ coda_gpu::enumerateSchedules(const KernelModel &kernel, bool batchInvariant,
       for (int64_t stages : {16, 12, 10, 8, 6, 5, 4, 3, 2}) {
         // Products of tall tiles hide the latency of a few loads; a map has none,
         // and no ring.
-        if (isMap ? stages > 2 : stages > 6 && shape.rows != kChunk)
+        if (isMap ? stages > 2 : stages > 6 && shape.rows != kFragmentRows)
           continue;
         for (Placement placement : placements)
           add(placement, stages);
