@@ -38,6 +38,8 @@ constexpr int64_t kLongRun = 64;
 /// Columns of the chunk that a warpgroup loads and stores at a time.
 constexpr int64_t kChunk = 64;
 constexpr int64_t kConsumers = 2;
+/// Multiprocessors that a kernel's tiles are dealt to.
+constexpr int64_t kMultiprocessors = 132;
 /// Rows that a reduction over rows may span: one fragment of each consumer.
 constexpr int64_t kReducedRows = kConsumers * kFragmentRows;
 /// What the hardware takes on every device: blocks of a cluster.
@@ -268,6 +270,16 @@ inline int64_t getThreadAccumulators(ScheduleAttr schedule) {
 }
 /// Points of n of one tile of `tile` under `schedule`.
 int64_t getTilePoints(const TileModel &tile, ScheduleAttr schedule);
+/// Rows of `tile`, of all m and b dims together, or the most that there are; 0 if
+/// not known.
+int64_t getRows(const TileModel &tile);
+/// Number of tiles of `tile`; 0 where it is not known, or too few columns for one.
+int64_t getNumTiles(const TileModel &tile, ScheduleAttr schedule);
+/// Whether the kernel is launched before the one ahead of it in a call has ended.
+/// Blocks are then where multiprocessors fell free, and those of neighbouring tiles
+/// no longer beside each other, where their reads of one factor meet on the way to
+/// L2: that costs every tile, and gains once.
+bool beginsEarly(const KernelModel &kernel, ScheduleAttr schedule);
 /// Blocks of a cluster that run the region: each on its own columns.
 int64_t getOwners(const TileModel &tile, ScheduleAttr schedule);
 /// Points of n of a tile on which one block runs the region.

@@ -176,7 +176,7 @@ void KernelEmitter::loadBlock(const TileModel &tile, const Phase &phase,
 }
 
 bool KernelEmitter::loadsEarly(const TileModel &tile) const {
-  if (tile.phases.empty())
+  if (tile.phases.empty() || !beginsEarly(kernel, schedule))
     return false;
   const Phase &first = tile.phases.front();
   return first.lhs.unwritten ||

@@ -21,6 +21,46 @@ int64_t coda_gpu::getTilePoints(const TileModel &tile, ScheduleAttr schedule) {
          kFactorColumns;
 }
 
+int64_t coda_gpu::getRows(const TileModel &tile) {
+  int64_t rows = tile.dims[tile.innerM].extent;
+  if (ShapedType::isDynamic(rows))
+    return tile.maxRows;
+  for (unsigned d : tile.outerM) {
+    if (ShapedType::isDynamic(tile.dims[d].extent))
+      return tile.maxRows;
+    rows *= tile.dims[d].extent;
+  }
+  return rows;
+}
+
+int64_t coda_gpu::getNumTiles(const TileModel &tile, ScheduleAttr schedule) {
+  int64_t points = getTilePoints(tile, schedule);
+  int64_t rows = getRows(tile), columns = tile.getColumns();
+  if (points == 0 || rows == 0 || ShapedType::isDynamic(columns))
+    return 0;
+  int64_t inner = tile.dims[tile.innerM].extent;
+  if (ShapedType::isDynamic(inner))
+    inner = rows;
+  return llvm::divideCeil(rows, inner) *
+         llvm::divideCeil(inner, getTileRows(schedule)) *
+         llvm::divideCeil(columns, points);
+}
+
+/// Turns of tiles in which a kernel gains from blocks that begin early what it
+/// loses by where they are.
+static constexpr int64_t kMaxTurnsOfEarly = 2;
+
+bool coda_gpu::beginsEarly(const KernelModel &kernel, ScheduleAttr schedule) {
+  int64_t tiles = 0;
+  for (const TileModel &tile : kernel.tiles) {
+    int64_t count = getNumTiles(tile, schedule);
+    if (count == 0)
+      return false;
+    tiles += count;
+  }
+  return tiles <= kMaxTurnsOfEarly * kMultiprocessors;
+}
+
 /// Columns that one block must have of a tile: a reduction over a row's columns
 /// stays in a thread.
 static int64_t getColumnUnit(const TileModel &tile) {

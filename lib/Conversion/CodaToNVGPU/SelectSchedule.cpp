@@ -68,37 +68,8 @@ struct TileShape {
 };
 } // namespace
 
-/// Multiprocessors that a kernel's tiles are dealt to.
-static constexpr int64_t kMultiprocessors = 132;
-
-/// Rows of `tile`, of all m and b dims together, or the most that there are; 0
-/// if not known.
-static int64_t getRows(const TileModel &tile) {
-  int64_t rows = tile.dims[tile.innerM].extent;
-  if (ShapedType::isDynamic(rows))
-    return tile.maxRows;
-  for (unsigned d : tile.outerM) {
-    if (ShapedType::isDynamic(tile.dims[d].extent))
-      return tile.maxRows;
-    rows *= tile.dims[d].extent;
-  }
-  return rows;
-}
-
-/// Number of tiles of `tile`; 0 where it is not known, or too few columns for
-/// one.
 static int64_t getNumTiles(const TileModel &tile, TileShape shape) {
-  int64_t points = getTilePoints(
-      tile, shape.getSchedule(tile.op->getContext()));
-  int64_t rows = getRows(tile), columns = tile.getColumns();
-  if (points == 0 || rows == 0 || ShapedType::isDynamic(columns))
-    return 0;
-  int64_t inner = tile.dims[tile.innerM].extent;
-  if (ShapedType::isDynamic(inner))
-    inner = rows;
-  return llvm::divideCeil(rows, inner) *
-         llvm::divideCeil(inner, shape.rows) *
-         llvm::divideCeil(columns, points);
+  return getNumTiles(tile, shape.getSchedule(tile.op->getContext()));
 }
 
 /// Columns of accumulators that the tiles have for each that there is; 1 where

@@ -84,7 +84,7 @@ struct ToNVGPU : public coda_gpu::impl::ToNVGPUBase<ToNVGPU> {
     createHandle(
         builder, module, loc, name, /*image=*/"",
         {shared, KernelEmitter::kThreads, getClusterBlocks(schedule),
-         /*overlaps=*/1});
+         beginsEarly(*kernel, schedule)});
     // The function becomes the launcher: its views stay, the op goes.
     Operation *op = kernel->tiles.front().op;
     while (op->getParentOp() != func)

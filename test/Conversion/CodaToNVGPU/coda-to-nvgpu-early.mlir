@@ -110,3 +110,54 @@ func.func private @members(%a: memref<64x512xbf16> {coda.unwritten}, %w: memref<
   }
   return
 }
+
+// -----
+
+// With more than two turns of tiles for the multiprocessors, or an unknown number of
+// them, the launch is not ahead of the end of the kernel before, and nothing is early:
+// the blocks of neighbouring tiles are to be neighbours.
+// CHECK: llvm.mlir.global internal @coda_gpu_kernel_many_turns
+// CHECK: %[[NO:.+]] = llvm.mlir.constant(0 : i32)
+// CHECK: llvm.insertvalue %[[NO]], %{{.+}}[5]
+// CHECK-NOT: coda_gpu_loads_early
+// CHECK: gpu.func @many_turns
+// CHECK: nvvm.griddepcontrol launch_dependents
+// CHECK-NEXT: nvvm.griddepcontrol wait
+// CHECK-NOT: nvvm.griddepcontrol
+func.func private @many_turns(%a: memref<16384x512xbf16>, %w: memref<512x512xbf16> {coda.unwritten}, %o: memref<16384x512xbf16>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64], stages = 4, staging = 2, prefetch = 0, raster = 8>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<16384x512xbf16>, memref<512x512xbf16>) outs(%o[m, n] : memref<16384x512xbf16>) {
+  ^bb0(%x: f32):
+    %y = arith.truncf %x : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// CHECK: llvm.mlir.global internal @coda_gpu_kernel_two_turns
+// CHECK: %[[YES:.+]] = llvm.mlir.constant(1 : i32)
+// CHECK: llvm.insertvalue %[[YES]], %{{.+}}[5]
+// CHECK: coda_gpu_loads_early
+func.func private @two_turns(%a: memref<8448x512xbf16>, %w: memref<512x512xbf16> {coda.unwritten}, %o: memref<8448x512xbf16>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64], stages = 4, staging = 2, prefetch = 0, raster = 8>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<8448x512xbf16>, memref<512x512xbf16>) outs(%o[m, n] : memref<8448x512xbf16>) {
+  ^bb0(%x: f32):
+    %y = arith.truncf %x : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// CHECK: llvm.mlir.global internal @coda_gpu_kernel_any_turns
+// CHECK: %[[NO:.+]] = llvm.mlir.constant(0 : i32)
+// CHECK: llvm.insertvalue %[[NO]], %{{.+}}[5]
+func.func private @any_turns(%a: memref<?x512xbf16>, %w: memref<512x512xbf16> {coda.unwritten}, %o: memref<?x512xbf16>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64], stages = 4, staging = 2, prefetch = 0, raster = 8>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x512xbf16>, memref<512x512xbf16>) outs(%o[m, n] : memref<?x512xbf16>) {
+  ^bb0(%x: f32):
+    %y = arith.truncf %x : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
