@@ -217,6 +217,30 @@ struct MergeLoads : OpInterfaceRewritePattern<TileOpInterface> {
   }
 };
 
+/// Of two fresh reductions of one value, through one map by one combiner, the
+/// first serves the readers of both.
+struct MergeReductions : OpInterfaceRewritePattern<TileOpInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+  LogicalResult matchAndRewrite(TileOpInterface op,
+                                PatternRewriter &rewriter) const override {
+    if (op->getNumResults() == 0)
+      return failure();
+    for (unsigned o = 0; o < op.getOutputs().size(); ++o)
+      for (unsigned p = 0; p < o; ++p) {
+        if (!op.getCombiner(o) || op.getCombiner(o) != op.getCombiner(p) ||
+            !op.getFresh()[o] || !op.getFresh()[p] ||
+            op.getOutputMap(o) != op.getOutputMap(p) ||
+            op->getResult(o).getType() != op->getResult(p).getType() ||
+            op.getYieldedValues(o) != op.getYieldedValues(p) ||
+            op->getResult(o).use_empty())
+          continue;
+        rewriter.replaceAllUsesWith(op->getResult(o), op->getResult(p));
+        return success();
+      }
+    return failure();
+  }
+};
+
 /// Creates the bundle with the members of `op` that yields `yielded`; `op` keeps
 /// an empty region.
 static BundleOp rebuildBundle(PatternRewriter &rewriter, BundleOp op,
@@ -313,7 +337,7 @@ void BundleOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
 
 static void addTileOpPatterns(RewritePatternSet &patterns,
                               MLIRContext *context) {
-  patterns.add<MarkFresh, DropUnused, MergeLoads>(context);
+  patterns.add<MarkFresh, DropUnused, MergeLoads, MergeReductions>(context);
 }
 
 void GemmOp::getCanonicalizationPatterns(RewritePatternSet &patterns,

@@ -77,6 +77,40 @@ static bool isPermutation(linalg::LinalgOp op) {
                       [](AffineMap map) { return map.isPermutation(); });
 }
 
+/// Why an op that reads no tile op's value and is read by none at a point stays;
+/// none if it is no work of a kernel.
+static std::optional<Refusal> findReasonToStay(linalg::GenericOp op) {
+  if (isMatrixProduct(op) || op->getNumResults() == 0)
+    return std::nullopt;
+  bool asserts = false;
+  op.getBody()->walk([&](Operation *inner) {
+    asserts |= !isMemoryEffectFree(inner);
+  });
+  if (asserts)
+    return Refusal{FusionReason::SideEffectBetween, nullptr,
+                   "the body may fail: it stays, as a guard of what follows"};
+  if (llvm::none_of(op->getResultTypes(), [](Type type) {
+        return isa<FloatType>(getElementTypeOrSelf(type));
+      }))
+    return Refusal{FusionReason::UnsupportedType, nullptr,
+                   "it computes integers alone, which no tile op stores"};
+  return Refusal{FusionReason::NoCommonSpace, nullptr,
+                 "no tile op makes what it reads or loads what it gives"};
+}
+
+/// Whether a tile op loads `value`, through reshapes: not as a factor.
+static bool isLoaded(Value value) {
+  return llvm::any_of(value.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user))
+      return isLoaded(user->getResult(0));
+    auto tile = dyn_cast<TileOpInterface>(user);
+    return tile && use.getOperandNumber() >= 2 * tile.getNumProducts() &&
+           use.getOperandNumber() <
+               2 * tile.getNumProducts() + tile.getInputs().size();
+  });
+}
+
 /// Whether a tile op, or what becomes one, reads `value`, through reshapes.
 static bool feedsTileOp(Value value) {
   return llvm::any_of(value.getUsers(), [](Operation *user) {
@@ -373,8 +407,9 @@ static LogicalResult checkBody(linalg::LinalgOp op, Refusal &refusal) {
 }
 
 /// linalg elementwise op or sum -> map.
+/// `anywhere`: also if no tile op's value is read at every point.
 static FailureOr<TileOpInterface> formMap(RewriterBase &rewriter,
-                                          linalg::LinalgOp op, bool all,
+                                          linalg::LinalgOp op, bool anywhere,
                                           Refusal &refusal) {
   unsigned numLoops = op.getNumLoops();
   bool reduces = op.getNumReductionLoops() != 0;
@@ -395,7 +430,8 @@ static FailureOr<TileOpInterface> formMap(RewriterBase &rewriter,
                     "an operand's index is not a dim");
   if (failed(checkBody(op, refusal)))
     return failure();
-  if (!all && llvm::none_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
+  if (!anywhere &&
+      llvm::none_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
         return comesFromTileOp(operand->get()) &&
                op.getMatchingIndexingMap(operand).isPermutation();
       }))
@@ -410,7 +446,7 @@ static FailureOr<TileOpInterface> formMap(RewriterBase &rewriter,
   for (AffineMap map : op.getIndexingMapsArray())
     for (AffineExpr e : map.getResults())
       covered.set(cast<AffineDimExpr>(e).getPosition());
-  if (!covered.all() || (numLoops == 0 && !all))
+  if (!covered.all())
     return refuse(refusal, FusionReason::NonProjectedMap,
                   "a dim indexes no operand");
   for (OpOperand &init : op.getDpsInitsMutable())
@@ -538,6 +574,7 @@ public:
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     formed.clear();
+    refused.clear();
     getOperation()->walk(
         [&](linalg::GenericOp op) { loadScalars(rewriter, op); });
     if (numerics != Numerics::Strict)
@@ -553,6 +590,21 @@ public:
       rewriter.setInsertionPoint(op);
       visit(rewriter, op);
     }
+    // What tile ops load and no other op of its kind has a part in is computed
+    // where it is loaded, if coda-fuse finds that it can be.
+    ops.clear();
+    getOperation()->walk([&](linalg::GenericOp op) { ops.push_back(op); });
+    for (Operation *op : llvm::reverse(ops)) {
+      rewriter.setInsertionPoint(op);
+      formLoaded(rewriter, cast<linalg::GenericOp>(op));
+    }
+    if (!formed.empty())
+      getOperation()->walk([&](linalg::GenericOp op) {
+        if (refused.contains(op) || isa<linalg::LinalgOp>(op->getParentOp()))
+          return;
+        if (std::optional<Refusal> reason = findReasonToStay(op))
+          refuse(op, "no map formed", *reason);
+      });
     for (TileOpInterface op : formed)
       if (numerics != Numerics::Strict) {
         computeInF32(rewriter, op);
@@ -562,6 +614,7 @@ public:
 
 private:
   void visit(RewriterBase &rewriter, Operation *op);
+  void formLoaded(RewriterBase &rewriter, linalg::GenericOp op);
   void replace(RewriterBase &rewriter, Operation *op, TileOpInterface tile) {
     formed.push_back(tile);
     rewriter.replaceOp(op, tile->getResults());
@@ -571,6 +624,13 @@ private:
       ++numMaps;
   }
 
+  void refuse(Operation *op, StringRef what, const Refusal &refusal) {
+    refused.insert(op);
+    emitRefusal(op, "coda-form-tile-ops", what, refusal);
+  }
+
+  /// Ops that a remark was given for.
+  llvm::SmallPtrSet<Operation *, 8> refused;
   /// The tile ops made in the function at hand.
   SmallVector<TileOpInterface> formed;
 };
@@ -633,5 +693,19 @@ void FormTileOpsPass::visit(RewriterBase &rewriter, Operation *op) {
   FailureOr<TileOpInterface> map = formMap(rewriter, linalgOp, all || moves, refusal);
   if (succeeded(map))
     return replace(rewriter, op, *map);
-  emitRefusal(op, "coda-form-tile-ops", "no map formed", refusal);
+  refuse(op, "no map formed", refusal);
+}
+
+void FormTileOpsPass::formLoaded(RewriterBase &rewriter, linalg::GenericOp op) {
+  if (isMatrixProduct(op) || !llvm::any_of(op->getResults(), isLoaded) ||
+      llvm::any_of(op->getResultTypes(), [](Type type) {
+        return !isa<FloatType>(getElementTypeOrSelf(type));
+      }))
+    return;
+  Refusal refusal;
+  FailureOr<TileOpInterface> map =
+      formMap(rewriter, op, /*anywhere=*/true, refusal);
+  if (succeeded(map))
+    return replace(rewriter, op, *map);
+  refuse(op, "no map formed", refusal);
 }

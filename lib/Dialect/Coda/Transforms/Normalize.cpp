@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Normalize.h"
+
 #include "coda/Dialect/Coda/Analysis/FusionLegality.h"
 #include "coda/Dialect/Coda/IR/TileOpRegion.h"
 #include "coda/Dialect/Coda/Transforms/ExpandClamp.h"
@@ -343,26 +345,64 @@ void coda::populateExpandClampPatterns(RewritePatternSet &patterns) {
 // What is merged with what
 //===----------------------------------------------------------------------===//
 
-/// Casts, negations and bare yields are free to copy into every reader.
-static bool isFree(linalg::LinalgOp op) {
-  return llvm::all_of(
-      op->getRegion(0).front(),
-      llvm::IsaPred<arith::ExtFOp, arith::TruncFOp, arith::NegFOp,
-                    linalg::YieldOp>);
+/// Whether `op` takes an element by an index that its body computes. A number,
+/// a tensor of rank 0, has none.
+static bool isGather(Operation &op) {
+  auto extract = dyn_cast<tensor::ExtractOp>(op);
+  return extract && !extract.getIndices().empty();
 }
 
-/// Gathers, asserts and position-dependent bodies stay apart.
+/// A choice between numbers by integers and positions: what is stored of it is
+/// no less than what it is made of.
+static bool isMask(linalg::LinalgOp op) {
+  for (Value input : op.getDpsInputs()) {
+    auto type = dyn_cast<RankedTensorType>(input.getType());
+    if (!getElementTypeOrSelf(input).isIntOrIndex() && type &&
+        type.getRank() != 0)
+      return false;
+  }
+  return llvm::all_of(op->getRegion(0).front(), [](Operation &inner) {
+    return !isGather(inner) &&
+           isa<arith::ConstantOp, arith::CmpIOp, arith::AndIOp, arith::OrIOp,
+               arith::XOrIOp, arith::SelectOp, arith::IndexCastOp,
+               arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, linalg::IndexOp,
+               tensor::ExtractOp, linalg::YieldOp>(inner);
+  });
+}
+
+/// Casts, negations, masks and bare yields are free to copy into every reader.
+static bool isFree(linalg::LinalgOp op) {
+  return isMask(op) ||
+         llvm::all_of(op->getRegion(0).front(),
+                      llvm::IsaPred<arith::ExtFOp, arith::TruncFOp,
+                                    arith::NegFOp, linalg::YieldOp>);
+}
+
+/// Gathers and asserts stay apart.
 static bool isPlain(linalg::LinalgOp op) {
   return llvm::all_of(op->getRegion(0).front(), [](Operation &inner) {
     return isa<linalg::YieldOp>(inner) ||
-           (!isa<linalg::IndexOp, tensor::ExtractOp>(inner) &&
-            isMemoryEffectFree(&inner));
+           (!isGather(inner) && isMemoryEffectFree(&inner));
   });
 }
 
 static bool isContraction(Operation *op) {
   auto linalgOp = dyn_cast_or_null<linalg::LinalgOp>(op);
   return linalgOp && isMatrixProduct(linalgOp);
+}
+
+/// Whether the operands that `op` reads tell the sizes of all its loops; masks
+/// that will be computed in its body do not.
+static bool givesSizes(linalg::LinalgOp op) {
+  SmallVector<AffineMap> maps;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    auto def = input->get().getDefiningOp<linalg::LinalgOp>();
+    if (!def || def.getNumReductionLoops() != 0 || !isMask(def) ||
+        givesSizes(def))
+      maps.push_back(op.getMatchingIndexingMap(input));
+  }
+  return !maps.empty() && inversePermutation(concatAffineMaps(
+                              maps, op.getContext()));
 }
 
 static bool mayMerge(OpOperand *use) {
@@ -372,6 +412,9 @@ static bool mayMerge(OpOperand *use) {
     return true;
   if (isContraction(consumer) || producer.getNumReductionLoops() != 0 ||
       !isPlain(producer) || !isPlain(consumer))
+    return false;
+  // A reduction that does not see how far it goes keeps what it reduces.
+  if (consumer.getNumReductionLoops() != 0 && !givesSizes(producer))
     return false;
   return producer->hasOneUse() || isFree(producer);
 }
@@ -410,6 +453,7 @@ public:
     });
     apply([](RewritePatternSet &patterns) {
       linalg::populateElementwiseOpsFusionPatterns(patterns, mayMerge);
+      populateSingleTermSumPatterns(patterns);
       linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     });
     apply([](RewritePatternSet &patterns) {

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Iterators.h"
@@ -201,6 +202,8 @@ private:
         return {};
       if (Value value = raiseToRmsNorm(context, b, root))
         return count(value, numRmsNorm);
+      if (Value value = raiseToSoftmax(context, b, root))
+        return count(value, numSoftmax);
       if (Value value = raiseToGlu(context, b, root))
         return count(value, numGlu);
       return count(raiseToRope(context, b, root), numRope);

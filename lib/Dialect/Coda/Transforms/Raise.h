@@ -32,6 +32,14 @@ struct Sum {
   SmallVector<std::pair<bool, const Expr *>> terms; ///< (negated, term)
 };
 
+/// The sum of exp(z - m) over the last dim of a matrix z, m any value of the row.
+struct SumOfExponentials {
+  const Expr *exponent; ///< z - m at (row, column)
+  int64_t columns;      ///< extent of the last dim
+  AffineExpr row, column;
+  SmallVector<std::pair<bool, const Expr *>> matrix, shift; ///< terms of z, -m
+};
+
 /// How a view of an existing tensor gives a tensor over some dims of a target
 /// space, with no computation.
 struct ViewPlan {
@@ -95,6 +103,13 @@ const Expr *stripCasts(const Expr *expr);
 std::optional<double> getFloatConstant(const Expr *expr);
 Product flattenProduct(const Expr *expr);
 Sum flattenSum(const Expr *expr);
+/// Removes the terms `part`, with their signs flipped if `flip`, from `from`;
+/// false if it does not have them all.
+bool removeTerms(SmallVectorImpl<std::pair<bool, const Expr *>> &from,
+                 ArrayRef<std::pair<bool, const Expr *>> part, bool flip);
+/// The node of the sum `expr` that has exactly the terms `wanted`; null if none.
+const Expr *findAddend(const Expr *expr,
+                       ArrayRef<std::pair<bool, const Expr *>> wanted);
 /// Removes the factors `part` from `from`, equal up to roundings.
 bool removeFactors(SmallVectorImpl<const Expr *> &from,
                    ArrayRef<const Expr *> part);
@@ -103,12 +118,19 @@ const Expr *findFactor(const Product &product, ArrayRef<const Expr *> factors);
 /// Whether `number` is `expected` up to a relative `tolerance`.
 bool isNear(double number, double expected, double tolerance);
 
+/// What `expr` adds up, if it is a sum of exponentials at the index `row`, or at
+/// a gather's own index that stands for it; the other dim is the second of the
+/// index space.
+std::optional<SumOfExponentials>
+matchSumOfExponentials(RaiseContext &context, const Expr *expr, AffineExpr row);
+
 /// One op, one matcher: what `root` becomes, or null. Matchers create ops before
 /// `root`; those of an attempt that fails are left without a use.
 Value raiseToRmsNorm(RaiseContext &context, OpBuilder &b, OpResult root);
 Value raiseToGlu(RaiseContext &context, OpBuilder &b, OpResult root);
 Value raiseToRope(RaiseContext &context, OpBuilder &b, OpResult root);
 Value raiseToCrossEntropy(RaiseContext &context, OpBuilder &b, OpResult root);
+Value raiseToSoftmax(RaiseContext &context, OpBuilder &b, OpResult root);
 
 } // namespace mlir::coda
 

@@ -25,8 +25,6 @@ using namespace mlir;
 using namespace mlir::coda;
 
 namespace {
-using Terms = SmallVector<std::pair<bool, const Expr *>>;
-
 class CrossEntropyMatcher {
 public:
   CrossEntropyMatcher(RaiseContext &context, OpBuilder &b, Operation *user,
@@ -148,37 +146,6 @@ const Expr *CrossEntropyMatcher::getLabel(const Expr *index, int64_t classes) {
   }
 }
 
-/// Removes the terms `part`, with their signs flipped if `flip`, from `from`.
-static bool removeTerms(Terms &from, const Terms &part, bool flip) {
-  for (auto [negated, term] : part) {
-    bool sign = negated != flip;
-    const Expr *relaxed = term->relaxed;
-    auto *it = llvm::find_if(from, [&](const auto &candidate) {
-      return candidate.first == sign && candidate.second->relaxed == relaxed;
-    });
-    if (it == from.end())
-      return false;
-    from.erase(it);
-  }
-  return true;
-}
-
-/// The node of the sum `expr` that has exactly the terms `wanted`; null if none.
-static const Expr *findAddend(const Expr *expr, const Terms &wanted) {
-  Sum sum = flattenSum(expr);
-  Terms rest = sum.terms;
-  if (rest.size() == wanted.size() && sum.constant == 0.0 &&
-      removeTerms(rest, wanted, /*flip=*/false))
-    return expr;
-  const Expr *e = stripCasts(expr);
-  if (!e->isOp("arith.addf"))
-    return nullptr;
-  for (const Expr *operand : e->operands)
-    if (const Expr *found = findAddend(operand, wanted))
-      return found;
-  return nullptr;
-}
-
 /// NaN for labels out of range is the front end's policy: what is selected
 /// otherwise.
 static const Expr *stripNaN(const Expr *expr) {
@@ -211,43 +178,23 @@ Value CrossEntropyMatcher::match(const Expr *expr) {
     return {};
 
   // log(sum(exp(z - m)))
-  const Expr *exponent = nullptr;
-  int64_t classes = 0;
-  AffineExpr column, logitRow = row;
-  for (auto *it = sum.terms.begin(); it != sum.terms.end(); ++it) {
+  std::optional<SumOfExponentials> total;
+  for (auto *it = sum.terms.begin(); it != sum.terms.end() && !total; ++it) {
     const Expr *e = stripCasts(it->second);
     if (it->first || !e->isOp("math.log"))
       continue;
-    const Expr *total = stripCasts(e->operands[0]);
-    if (total->isOp("math.absf")) // a sum of exponentials is positive
-      total = stripCasts(total->operands[0]);
-    if (total->kind != ExprKind::Reduction)
-      continue;
-    ReductionInfo info = graph.getReductionInfo(total);
-    if (info.combiner != "arith.addf" || getFloatConstant(info.init) != 0.0 ||
-        info.extents.size() != 1)
-      continue;
-    classes = info.extents.front();
-    column = context.space.getDim(1, classes);
-    const Expr *term = graph.getReducedExpr(total, column);
-    if (!term || !stripCasts(term)->isOp("math.exp"))
-      continue;
-    exponent = stripCasts(term)->operands[0];
-    for (AffineExpr index : total->indices)
-      if (context.graph.getAssumedDim(index) == row)
-        logitRow = index;
-    sum.terms.erase(it);
-    break;
+    total = matchSumOfExponentials(context, e->operands[0], row);
+    if (total) {
+      sum.terms.erase(it);
+      break;
+    }
   }
-  if (!exponent)
+  if (!total || !removeTerms(sum.terms, total->shift, /*flip=*/true) ||
+      sum.terms.empty())
     return {};
-  Terms logits, shift;
-  Sum shifted = flattenSum(exponent);
-  for (auto term : shifted.terms)
-    (term.second->dependsOn(column) ? logits : shift).push_back(term);
-  if (logits.empty() || shifted.constant != 0.0 ||
-      !removeTerms(sum.terms, shift, /*flip=*/true) || sum.terms.empty())
-    return {};
+  const Expr *exponent = total->exponent;
+  int64_t classes = total->columns;
+  AffineExpr column = total->column, logitRow = total->row;
 
   // What is left must be the logit of one class of the same row.
   llvm::SmallSetVector<AffineExpr, 2> symbols;
@@ -261,14 +208,14 @@ Value CrossEntropyMatcher::match(const Expr *expr) {
     context.refuse(user, "cross_entropy", reason, detail, exponent);
     return {};
   };
-  const Expr *logit = findAddend(exponent, logits);
+  const Expr *logit = findAddend(exponent, total->matrix);
   Value z = logit ? context.findTensor(b, user, logit, {logitRow, column},
                                        {rows, classes})
                   : Value();
   if (!z)
     return refuse(FusionReason::NoCommonSpace,
                   "the logits are no matrix of rows and classes");
-  Terms picked = sum.terms;
+  SmallVector<std::pair<bool, const Expr *>> picked = sum.terms;
   if (!removeTerms(picked,
                    flattenSum(graph.evaluate(z, {logitRow, symbols.front()}))
                        .terms,

@@ -106,6 +106,37 @@ bool coda::removeFactors(SmallVectorImpl<const Expr *> &from,
   return true;
 }
 
+bool coda::removeTerms(SmallVectorImpl<std::pair<bool, const Expr *>> &from,
+                       ArrayRef<std::pair<bool, const Expr *>> part,
+                       bool flip) {
+  for (auto [negated, term] : part) {
+    bool sign = negated != flip;
+    const Expr *relaxed = term->relaxed;
+    auto *it = llvm::find_if(from, [&](const auto &candidate) {
+      return candidate.first == sign && candidate.second->relaxed == relaxed;
+    });
+    if (it == from.end())
+      return false;
+    from.erase(it);
+  }
+  return true;
+}
+
+const Expr *coda::findAddend(const Expr *expr,
+                             ArrayRef<std::pair<bool, const Expr *>> wanted) {
+  Sum sum = flattenSum(expr);
+  if (sum.terms.size() == wanted.size() && sum.constant == 0.0 &&
+      removeTerms(sum.terms, wanted, /*flip=*/false))
+    return expr;
+  const Expr *e = stripCasts(expr);
+  if (!e->isOp("arith.addf"))
+    return nullptr;
+  for (const Expr *operand : e->operands)
+    if (const Expr *found = findAddend(operand, wanted))
+      return found;
+  return nullptr;
+}
+
 const Expr *coda::findFactor(const Product &product,
                              ArrayRef<const Expr *> factors) {
   for (const Expr *node : product.nodes) {

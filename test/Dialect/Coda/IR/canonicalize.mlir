@@ -539,3 +539,24 @@ func.func @bundle_casts(%x: tensor<4xf32>, %o: tensor<4xf32>) -> (tensor<?xf32>,
   }
   return %0#0, %0#1 : tensor<?xf32>, tensor<4xf32>
 }
+
+// Two fresh sums of one value are one; of two values, by two combiners or into
+// an init they are two.
+// CHECK-LABEL: func.func @merge_reductions(
+// CHECK-SAME:    %[[X:[a-zA-Z0-9_]+]]: tensor<4x6xf32>
+// CHECK-SAME:    %[[E:[a-zA-Z0-9_]+]]: tensor<4xf32>
+// CHECK:       %[[R:.+]]:4 = coda.map
+// CHECK-NEXT:    ins(%[[X]][m, n] : tensor<4x6xf32>)
+// CHECK-NEXT:    outs(fresh add %[[E]][m], add %[[E]][m], fresh max %[[E]][m], fresh add %[[E]][m] :
+// CHECK:         %[[N:.+]] = arith.negf
+// CHECK:         coda.yield %[[V:.+]], %[[V]], %[[V]], %[[N]] :
+// CHECK:       return %[[R]]#0, %[[R]]#0, %[[R]]#1, %[[R]]#2, %[[R]]#3
+func.func @merge_reductions(%x: tensor<4x6xf32>, %e: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %0:5 = coda.map ins(%x[m, n] : tensor<4x6xf32>)
+      outs(fresh add %e[m], fresh add %e[m], add %e[m], fresh max %e[m], fresh add %e[m] : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  ^bb0(%v: f32):
+    %n = arith.negf %v : f32
+    coda.yield %v, %v, %v, %v, %n : f32, f32, f32, f32, f32
+  }
+  return %0#0, %0#1, %0#2, %0#3, %0#4 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}

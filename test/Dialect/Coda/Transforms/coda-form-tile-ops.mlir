@@ -273,6 +273,7 @@ func.func @eight_bits(%a: tensor<8x16xf8E4M3FN>, %b: tensor<16x4xf8E5M2>, %e: te
 func.func @block_scales(%x: tensor<4x2x8xf8E4M3FN>, %s: tensor<4x2xf32>, %w: tensor<16x4xf32>) -> tensor<4x4xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<4x2x8xf32>
+  // expected-remark @below {{[coda-form-tile-ops] no map formed: no-common-space: no tile op makes what it reads or loads what it gives}}
   // expected-note @below {{because of this op}}
   %d = linalg.generic {indexing_maps = [#id, #block, #id], iterator_types = ["parallel", "parallel", "parallel"]}
       ins(%x, %s : tensor<4x2x8xf8E4M3FN>, tensor<4x2xf32>) outs(%e : tensor<4x2x8xf32>) {
@@ -299,4 +300,81 @@ func.func @products_of_blocks(%x: tensor<2x4x8xf8E4M3FN>, %w: tensor<2x8x4xf8E4M
   // expected-remark @below {{[coda-form-tile-ops] no gemm formed: contracts-scaled-dim: a batched product of 8-bit factors: block scales, which differ along the contracted dim, are not supported}}
   %y = linalg.batch_matmul ins(%x, %w : tensor<2x4x8xf8E4M3FN>, tensor<2x8x4xf8E4M3FN>) outs(%z : tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
   return %y : tensor<2x4x4xf32>
+}
+
+// -----
+
+// What a map loads is formed, too, and what that loads, up to integers and what
+// may fail; numbers are maps without a dim.
+
+// CHECK-LABEL: func.func @loaded(
+// CHECK-SAME:    %[[X:.*]]: tensor<4x8xf32>, %[[W:.*]]: tensor<6x8xf32>, %[[T:.*]]: tensor<4xi64>, %[[C:.*]]: tensor<f32>
+// CHECK:       %[[N:.*]] = linalg.generic
+// CHECK:       %[[Y:.*]] = coda.gemm
+// CHECK:       %[[INV:.*]] = coda.map
+// CHECK-NEXT:    ins(%[[C]][] : tensor<f32>)
+// CHECK:       %[[R:.*]] = coda.map
+// CHECK-NEXT:    ins(%[[T]][m], %[[INV]][] : tensor<4xi64>, tensor<f32>)
+// CHECK:       %[[Z:.*]] = coda.map
+// CHECK-NEXT:    ins(%[[Y]][m, n], %[[R]][m], %[[N]][] : tensor<4x6xf32>, tensor<4xf32>, tensor<i64>)
+// CHECK:       %[[SUM:.*]] = coda.map
+// CHECK-NEXT:    ins(%[[Z]][m, n] : tensor<4x6xf32>)
+// CHECK:       coda.map
+// CHECK-NEXT:    ins(%[[SUM]][], %[[C]][] : tensor<f32>, tensor<f32>)
+#full = affine_map<(m, n) -> (m, n)>
+#row = affine_map<(m, n) -> (m)>
+#none = affine_map<(m, n) -> ()>
+func.func @loaded(%x: tensor<4x8xf32>, %w: tensor<6x8xf32>, %t: tensor<4xi64>, %c: tensor<f32>) -> tensor<f32> {
+  %zero = arith.constant 0.0 : f32
+  %none = arith.constant 0 : i64
+  %en = tensor.empty() : tensor<i64>
+  %zn = linalg.fill ins(%none : i64) outs(%en : tensor<i64>) -> tensor<i64>
+  // expected-remark @below {{[coda-form-tile-ops] no map formed: unsupported-type: it computes integers alone, which no tile op stores}}
+  %n = linalg.generic {indexing_maps = [affine_map<(m) -> (m)>, affine_map<(m) -> ()>], iterator_types = ["reduction"]}
+      ins(%t : tensor<4xi64>) outs(%zn : tensor<i64>) {
+  ^bb0(%a: i64, %o: i64):
+    %s = arith.addi %a, %o : i64
+    linalg.yield %s : i64
+  } -> tensor<i64>
+  %ew = tensor.empty() : tensor<4x6xf32>
+  %zw = linalg.fill ins(%zero : f32) outs(%ew : tensor<4x6xf32>) -> tensor<4x6xf32>
+  %y = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+      ins(%x, %w : tensor<4x8xf32>, tensor<6x8xf32>) outs(%zw : tensor<4x6xf32>) -> tensor<4x6xf32>
+  %e0 = tensor.empty() : tensor<f32>
+  %inv = linalg.generic {indexing_maps = [affine_map<() -> ()>, affine_map<() -> ()>], iterator_types = []}
+      ins(%c : tensor<f32>) outs(%e0 : tensor<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %q = arith.negf %a : f32
+    linalg.yield %q : f32
+  } -> tensor<f32>
+  %er = tensor.empty() : tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(m) -> (m)>, affine_map<(m) -> ()>, affine_map<(m) -> (m)>], iterator_types = ["parallel"]}
+      ins(%t, %inv : tensor<4xi64>, tensor<f32>) outs(%er : tensor<4xf32>) {
+  ^bb0(%a: i64, %b: f32, %o: f32):
+    %f = arith.sitofp %a : i64 to f32
+    %p = arith.mulf %f, %b : f32
+    linalg.yield %p : f32
+  } -> tensor<4xf32>
+  %z = linalg.generic {indexing_maps = [#full, #row, #none, #full], iterator_types = ["parallel", "parallel"]}
+      ins(%y, %r, %n : tensor<4x6xf32>, tensor<4xf32>, tensor<i64>) outs(%ew : tensor<4x6xf32>) {
+  ^bb0(%a: f32, %b: f32, %d: i64, %o: f32):
+    %f = arith.sitofp %d : i64 to f32
+    %p = arith.mulf %a, %b : f32
+    %q = arith.addf %p, %f : f32
+    linalg.yield %q : f32
+  } -> tensor<4x6xf32>
+  %z0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<f32>) -> tensor<f32>
+  %sum = linalg.generic {indexing_maps = [#full, #none], iterator_types = ["reduction", "reduction"]}
+      ins(%z : tensor<4x6xf32>) outs(%z0 : tensor<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %o : f32
+    linalg.yield %s : f32
+  } -> tensor<f32>
+  %mean = linalg.generic {indexing_maps = [affine_map<() -> ()>, affine_map<() -> ()>, affine_map<() -> ()>], iterator_types = []}
+      ins(%sum, %c : tensor<f32>, tensor<f32>) outs(%e0 : tensor<f32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %q = arith.divf %a, %b : f32
+    linalg.yield %q : f32
+  } -> tensor<f32>
+  return %mean : tensor<f32>
 }

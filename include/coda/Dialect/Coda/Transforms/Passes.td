@@ -59,8 +59,11 @@ def NormalizePass : InterfacePass<"coda-normalize", "FunctionOpInterface"> {
        of extents, of which one is dynamic, become views.
     4. Reshapes move away from elementwise ops, so that tokens are one dim;
        slices move up to the contraction that they cut.
-    5. Elementwise ops are merged: into a reader if it is the only one, casts
-       and negations into all. Contractions take nothing in.
+    5. Elementwise ops are merged: into a reader if it is the only one; casts,
+       negations and masks, which are made of integers and positions, into all.
+       Contractions take nothing in.
+    6. A sum over a dim whose terms are zero but where the dim's index is a value
+       given (a label, say) is that one term, or zero if there is none.
 
     It neither creates coda ops nor changes what is rounded.
 
@@ -128,6 +131,11 @@ def RaisePass : InterfacePass<"coda-raise", "FunctionOpInterface"> {
     Where nothing ties the dynamic sizes of logits and targets, an assertion
     does.
 
+    Softmax of a matrix that a product makes, or its logarithm, is written by
+    the row's `lse`, a `coda.map` that reduces by `logaddexp`: `z - lse` for
+    `z - m - log(sum(exp(z - m)))`, whatever m of the row is, and `exp(z - lse)`
+    for the quotient. A loss of the same logits has that sum anyway.
+
     What resembles an op but is not gets a remark with a reason of the closed
     list, e.g. `not raised to rms_norm: reduction-not-whole`.
 
@@ -142,7 +150,7 @@ def RaisePass : InterfacePass<"coda-raise", "FunctionOpInterface"> {
   }];
   let dependentDialects = ["arith::ArithDialect", "cf::ControlFlowDialect",
                            "coda::CodaDialect", "linalg::LinalgDialect",
-                           "tensor::TensorDialect"];
+                           "math::MathDialect", "tensor::TensorDialect"];
   let options = [
     Option<"numerics", "numerics", "::mlir::coda::Numerics",
            "::mlir::coda::Numerics::Relaxed",
@@ -154,7 +162,9 @@ def RaisePass : InterfacePass<"coda-raise", "FunctionOpInterface"> {
     Statistic<"numGlu", "num-glu", "values raised to coda.glu">,
     Statistic<"numRope", "num-rope", "values raised to coda.rope">,
     Statistic<"numCrossEntropy", "num-cross-entropy",
-              "losses raised to coda.cross_entropy">
+              "losses raised to coda.cross_entropy">,
+    Statistic<"numSoftmax", "num-softmax",
+              "softmaxes and their logarithms written by the row's logsumexp">
   ];
 }
 
@@ -210,10 +220,10 @@ def FormTileOpsPass : InterfacePass<"coda-form-tile-ops", "FunctionOpInterface">
     Contractions with one parallel dim per factor and no batch become
     `coda.gemm` with a region that yields the accumulator; semantic ops become
     maps; elementwise ops, sums and transposes that read, through views, a
-    result of a tile op become maps too, and transposes of arguments that a tile
-    op reads; with `all`, whatever they read.
-    Anything else stays linalg, with the reason as a remark where it reads a tile
-    op.
+    result of a tile op become maps too, and so do transposes of arguments that a
+    tile op reads and what makes the floats that a tile op loads; with `all`,
+    whatever they read. A number, a tensor of rank 0, has a map without a dim.
+    Anything else stays linalg, with the reason as a remark.
 
     Unless `numerics=strict`, scalar arithmetic on 16-bit floats is done in f32
     and rounded once per stored value, and sums in 16 bit are sums in f32.

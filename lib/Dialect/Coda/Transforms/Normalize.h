@@ -1,0 +1,25 @@
+//===- Normalize.h - Pattern sets of coda-normalize -*- C++ -*-----------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CODA_LIB_DIALECT_CODA_TRANSFORMS_NORMALIZE_H
+#define CODA_LIB_DIALECT_CODA_TRANSFORMS_NORMALIZE_H
+
+namespace mlir {
+class RewritePatternSet;
+} // namespace mlir
+
+namespace mlir::coda {
+
+/// A sum over a dim whose terms are zero, but where the dim's index is a value
+/// that does not depend on it, is that one term:
+///   sum over n of (n == t[m] and p[m] ? v[m] : 0)
+///   ==>  0 <= t[m] < N ? (p[m] ? v[m] : 0) : 0
+void populateSingleTermSumPatterns(RewritePatternSet &patterns);
+
+} // namespace mlir::coda
+
+#endif // CODA_LIB_DIALECT_CODA_TRANSFORMS_NORMALIZE_H
