@@ -52,8 +52,13 @@ void coda::addFusion(OpPassManager &pm, const FusePipelineOptions &options) {
 }
 
 void coda::addLaunches(OpPassManager &pm, const FusePipelineOptions &options) {
-  if (options.numerics != Numerics::Strict)
-    pm.addNestedPass<func::FuncOp>(createPartitionReductionsPass());
+  if (options.numerics != Numerics::Strict) {
+    PartitionReductionsPassOptions partition;
+    // The bits of a row then depend on how many there are.
+    if (options.numerics == Numerics::Relaxed)
+      partition.fewRowsGranule = 64;
+    pm.addNestedPass<func::FuncOp>(createPartitionReductionsPass(partition));
+  }
   addCleanup(pm);
   pm.addNestedPass<func::FuncOp>(createBundlePass());
   pm.addPass(createOutlineKernelsPass());

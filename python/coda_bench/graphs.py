@@ -13,8 +13,9 @@ kernel before it makes it.
 from .mlir import Body, Graph, Value
 from .ops import EPS, HEAD_DIM, VOCAB, Op
 
-# The columns that one partial sum covers.
-GROUP = 128
+# The columns that one partial sum covers; and with at most 64 rows, as the compiler
+# cuts the sums of a layer.
+GROUP, GROUP_OF_FEW = 128, 64
 TILE, ROW, COLUMN = (0, 1), (0,), (1,)
 
 
@@ -83,7 +84,9 @@ def _rope(graph: Graph, z: Value, cos: Value, sin: Value) -> Value:
 
 def _group_sums(graph: Graph, value: Value) -> Value:
     """(M, N) in f32 to (M, N / GROUP)."""
-    return graph.sum(graph.expand(value, 1, (value.shape[1] // GROUP, GROUP)), 2)
+    rows, columns = value.shape
+    group = GROUP_OF_FEW if rows <= 64 else GROUP
+    return graph.sum(graph.expand(value, 1, (columns // group, group)), 2)
 
 
 def _gemm(op: Op, graph: Graph) -> None:

@@ -396,6 +396,10 @@ static SmallVector<Placements> getPlacements(bool loads, bool isMap,
 /// buffers do.
 static constexpr int64_t kRingBytesOfOrdered = 160 << 10;
 
+/// Bytes of the ring that few rows need, where weights stream from memory, more than
+/// buffers of loaded tiles.
+static constexpr int64_t kRingBytesOfFewRows = 80 << 10;
+
 /// Pairs of `staging` and `prefetch` that are tried with a depth of the ring, of
 /// a kernel that stages `staged` buffers a chunk and loads `ahead` chunks at a
 /// time, the likely best first.
@@ -489,8 +493,11 @@ coda_gpu::enumerateSchedules(const KernelModel &kernel, bool batchInvariant,
       for (auto [staging, prefetch] :
            getBuffers(placement, staged, ahead, isMap)) {
         ScheduleAttr schedule = make(staging, prefetch);
-        if (placement.ordered &&
-            getStagingOffset(kernel, schedule) > kRingBytesOfOrdered)
+        int64_t ringBytes = getStagingOffset(kernel, schedule);
+        if (placement.ordered && ringBytes > kRingBytesOfOrdered)
+          continue;
+        if (placement.prefetch && !isMap && shape.rows == kFragmentRows &&
+            ringBytes < kRingBytesOfFewRows)
           continue;
         std::string why;
         if (failed(verifySchedule(kernel, schedule, why)))

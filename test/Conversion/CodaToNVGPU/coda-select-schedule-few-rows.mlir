@@ -74,3 +74,20 @@ func.func private @residual(%a: memref<16x4096xbf16>, %w: memref<4096x4096xbf16>
   }
   return
 }
+
+// -----
+
+// Two tables of 32-bit elements would take 64 KB of buffers from the ring, beside the
+// accumulators that a split exchanges: each thread loads what it needs of them.
+// CHECK-LABEL: func.func private @tables
+// CHECK-SAME: #coda_gpu.schedule<tile = [64, 128, 64], stages = 6, staging = 1, prefetch = 0, raster = 8, pingpong = true, split = 3>
+func.func private @tables(%a: memref<64x4096xbf16>, %w: memref<32x128x4096xbf16>, %c: memref<64x32x128xf32>, %s: memref<64x32x128xf32>, %o: memref<64x32x128xbf16>, %r: memref<64x32xf32>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n0, n1, k] : memref<64x4096xbf16>, memref<32x128x4096xbf16>) ins(%c[m, n0, n1], %s[m, n0, n1] : memref<64x32x128xf32>, memref<64x32x128xf32>) outs(%o[m, n0, n1], fresh add %r[m, n0] : memref<64x32x128xbf16>, memref<64x32xf32>) {
+  ^bb0(%x: f32, %p: f32, %q: f32):
+    %y = arith.mulf %x, %p : f32
+    %z = arith.addf %y, %q : f32
+    %t = arith.truncf %z : f32 to bf16
+    coda.yield %t, %z : bf16, f32
+  }
+  return
+}

@@ -98,11 +98,11 @@ public:
   using PartitionReductionsPassBase::PartitionReductionsPassBase;
 
   LogicalResult initialize(MLIRContext *context) override {
-    if (granule >= 1 && maxPartials >= 1)
+    if (granule >= 1 && maxPartials >= 1 && fewRowsGranule >= 0)
       return success();
     return emitError(UnknownLoc::get(context))
            << "coda-partition-reductions: granule and max-partials must be "
-              "positive";
+              "positive, few-rows-granule must not be negative";
   }
 
   void runOnOperation() override {
@@ -144,6 +144,8 @@ private:
            (!sumsOnly || isa<AddAttr>(op.getCombiner(o))) &&
            op->getNumResults() != 0;
   }
+  /// Columns, or rows, of a partial reduction of `op` over dims of `kind`.
+  int64_t getGranule(TileOpInterface op, DimKind kind);
   /// How the dims that a sum drops are cut into granules.
   struct Cut {
     /// Dims that number the granules, outer first, before any is split.
@@ -255,6 +257,24 @@ void PartitionReductionsPass::reduceRowsFirst(RewriterBase &rewriter,
   rewriter.replaceOp(op, values);
 }
 
+/// What `few-rows-granule` is about: the rows of one WGMMA.
+static constexpr int64_t kFewRows = 64;
+
+int64_t PartitionReductionsPass::getGranule(TileOpInterface op, DimKind kind) {
+  if (fewRowsGranule == 0 || kind != DimKind::n)
+    return granule;
+  int64_t rows = 1;
+  for (auto [d, extent] : llvm::enumerate(op.getStaticExtents())) {
+    DimKind own = op.getDimKind(d);
+    if (own != DimKind::m && own != DimKind::b)
+      continue;
+    if (ShapedType::isDynamic(extent) || extent > kFewRows)
+      return granule;
+    rows *= extent;
+  }
+  return rows <= kFewRows ? fewRowsGranule : granule;
+}
+
 std::optional<PartitionReductionsPass::Cut>
 PartitionReductionsPass::getCut(TileOpInterface op, unsigned o) {
   if (!isCandidate(op, o))
@@ -281,6 +301,7 @@ PartitionReductionsPass::getCut(TileOpInterface op, unsigned o) {
     return std::nullopt;
   if (*kind == DimKind::m)
     covered = 1;
+  int64_t granule = getGranule(op, *kind);
   Cut cut;
   for (unsigned d : llvm::reverse(dropped)) {
     int64_t extent = extents[d];

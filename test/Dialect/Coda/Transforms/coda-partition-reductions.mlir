@@ -1,8 +1,58 @@
 // RUN: coda-opt %s --pass-pipeline='builtin.module(func.func(coda-partition-reductions),canonicalize,cse)' | FileCheck %s
 // RUN: coda-opt %s --pass-pipeline='builtin.module(func.func(coda-partition-reductions{max-partials=1}),canonicalize,cse)' | FileCheck %s --check-prefix=FINISH
+// RUN: coda-opt %s --pass-pipeline='builtin.module(func.func(coda-partition-reductions{few-rows-granule=64}),canonicalize,cse)' | FileCheck %s --check-prefix=FEW
+// RUN: coda-opt %s --pass-pipeline='builtin.module(coda-fuse-pipeline)' | FileCheck %s --check-prefix=FEW
+// RUN: coda-opt %s --pass-pipeline='builtin.module(coda-fuse-pipeline{numerics=batch-invariant})' | FileCheck %s --check-prefix=INVARIANT
 // RUN: not coda-opt %s --pass-pipeline='builtin.module(func.func(coda-partition-reductions{granule=0}))' 2>&1 | FileCheck %s --check-prefix=BAD
+// RUN: not coda-opt %s --pass-pipeline='builtin.module(func.func(coda-partition-reductions{few-rows-granule=-1}))' 2>&1 | FileCheck %s --check-prefix=BAD
 
-// BAD: error: coda-partition-reductions: granule and max-partials must be positive
+// BAD: error: coda-partition-reductions: granule and max-partials must be positive, few-rows-granule must not be negative
+
+// Sums over the columns of up to 64 rows may have a granule of their own, which the
+// pipeline gives them unless the bits of a row must not depend on how many there are.
+// Sums over rows have not.
+// FEW-LABEL: @few_rows(
+// FEW:       fresh add %{{.+}}[n0, b, m] : tensor<4x2x32xf32>
+// FEW-LABEL: @more_rows(
+// FEW:       fresh add %{{.+}}[n0, b, m] : tensor<2x2x33xf32>
+// FEW-LABEL: @any_rows(
+// FEW:       fresh add %{{.+}}[n0, m] : tensor<2x?xf32>
+// FEW-LABEL: @column_sum_of_few(
+// FEW:       fresh add %{{.+}}[m0, n] : tensor<2x8xf32>
+// INVARIANT-LABEL: @few_rows(
+// INVARIANT:       fresh add %{{.+}}[n0, b, m] : tensor<2x2x32xf32>
+
+func.func @few_rows(%x: tensor<2x32x256xf32>, %s0: tensor<2x32xf32>) -> tensor<2x32xf32> {
+  %s = coda.map ins(%x[b, m, n] : tensor<2x32x256xf32>) outs(fresh add %s0[b, m] : tensor<2x32xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  return %s : tensor<2x32xf32>
+}
+
+func.func @more_rows(%x: tensor<2x33x256xf32>, %s0: tensor<2x33xf32>) -> tensor<2x33xf32> {
+  %s = coda.map ins(%x[b, m, n] : tensor<2x33x256xf32>) outs(fresh add %s0[b, m] : tensor<2x33xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  return %s : tensor<2x33xf32>
+}
+
+func.func @any_rows(%x: tensor<?x256xf32>, %s0: tensor<?xf32>) -> tensor<?xf32> {
+  %s = coda.map ins(%x[m, n] : tensor<?x256xf32>) outs(fresh add %s0[m] : tensor<?xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  return %s : tensor<?xf32>
+}
+
+func.func @column_sum_of_few(%x: tensor<256x8xf32>, %s0: tensor<8xf32>) -> tensor<8xf32> {
+  %s = coda.map ins(%x[m, n] : tensor<256x8xf32>) outs(fresh add %s0[n] : tensor<8xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  return %s : tensor<8xf32>
+}
 
 // CHECK-LABEL: func.func @row_sum(
 // CHECK-SAME:    %[[A:.*]]: tensor<8x16xf32>, %[[B:.*]]: tensor<256x16xf32>,

@@ -432,7 +432,8 @@ def PartitionReductionsPass
     inner ones make up the granule. One over rows and columns, the largest
     magnitude of a tensor say, is taken over columns first, and over rows by a
     map. The granule is fixed, so a row's bits depend neither on M nor on the
-    tile. Readers that are tile ops combine the partials
+    tile; with `few-rows-granule` it is another one where there are at most 64
+    rows, for narrower tiles, of which there are more. Readers that are tile ops combine the partials
     as they load them (`add %s[p, m]`). For other readers a map finishes the
     reduction, and for gemms and maps that load an element more than once beyond
     `max-partials`.
@@ -450,6 +451,8 @@ def PartitionReductionsPass
   let dependentDialects = ["coda::CodaDialect", "tensor::TensorDialect"];
   let options = [
     Option<"granule", "granule", "int64_t", "128", "Columns per partial sum">,
+    Option<"fewRowsGranule", "few-rows-granule", "int64_t", "0",
+           "Columns per partial sum of an op of at most 64 rows; 0: as of others">,
     Option<"sumsOnly", "sums-only", "bool", "false",
            "Leave reductions with other combiners whole">,
     Option<"maxPartials", "max-partials", "int64_t", "128",
