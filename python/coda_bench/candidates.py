@@ -50,7 +50,7 @@ def kernels_of(
 def _shape(schedule: str) -> str:
     """What of a schedule matters most: its tile and who works on it."""
     tile = re.search(r"tile = \[[^\]]*\]", schedule)
-    roles = re.findall(r"(?:pingpong|ordered|cluster|swap|split)\w* = [^,>]+", schedule)
+    roles = re.findall(r"(?:pingpong|ordered|chunk|cluster|swap|split)\w* = [^,>]+", schedule)
     return " ".join(([tile.group(0)] if tile else []) + roles)
 
 

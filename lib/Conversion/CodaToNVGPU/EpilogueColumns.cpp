@@ -108,7 +108,7 @@ EpilogueEmitter::loadStaged(const StagedColumns &columns) {
       b, loc, memoryType(type),
       e.offsetPointer(e.sharedPointer(base),
                       columns.offset +
-                          (chunk * kChunk + blockColumn()) * bytes),
+                          (chunk * chunkColumns + blockColumn()) * bytes),
       /*alignment=*/2 * bytes);
   if (both.getType() != type)
     both = arith::BitcastOp::create(b, loc, type, both);

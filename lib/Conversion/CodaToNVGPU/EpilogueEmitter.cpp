@@ -41,7 +41,8 @@ EpilogueEmitter::EpilogueEmitter(KernelEmitter &emitter, const TileModel &tile,
                                  const TileCoords &at, int64_t fragment)
     : e(emitter), b(emitter.b), loc(emitter.loc), tile(tile), at(at),
       fragment(fragment), points(getRegionPoints(tile, emitter.schedule)),
-      chunks(points / kChunk) {
+      chunkColumns(emitter.schedule.getChunk()), chunks(points / chunkColumns),
+      pieces(chunkColumns / kPiece) {
   this->at.column = e.regionColumn(tile, at);
   int64_t rows = tile.dims[tile.innerM].extent;
   masksRows = ShapedType::isDynamic(rows) ||
@@ -57,29 +58,29 @@ EpilogueEmitter::EpilogueEmitter(KernelEmitter &emitter, const TileModel &tile,
   quadRow = e.add(e.mul(e.warp, e.i32(16)), quad);
   quadColumn = e.mul(inQuad, e.i32(2));
 
-  // A box of runs of columns is swizzled over the bytes of a run.
+  // A box is swizzled over the bytes of a run of columns, from the number of
+  // the 128 bytes that they lie in: a row, two, or four.
   auto swizzle = [&](Value chunk, Value row, int64_t columns, int64_t bytes) {
     int64_t run = std::min(tile.runColumns, columns) * bytes;
-    return e.mul(e.bitXor(chunk, e.remU(row, e.i32(run / 16))), e.i32(16));
+    Value line = e.divU(row, e.i32(128 / (columns * bytes)));
+    return e.mul(e.bitXor(chunk, e.remU(line, e.i32(run / 16))), e.i32(16));
   };
   Value matrix = e.divU(e.lane, e.i32(8)), inMatrix = e.remU(e.lane, e.i32(8));
   Value boxRow =
       e.add(e.add(e.mul(e.warp, e.i32(16)),
                   e.mul(e.remU(matrix, e.i32(2)), e.i32(8))),
             inMatrix);
-  inBox16 = e.add(e.mul(boxRow, e.i32(128)),
-                  swizzle(e.divU(matrix, e.i32(2)), inMatrix, /*columns=*/64,
+  inBox16 = e.add(e.mul(boxRow, e.i32(2 * chunkColumns)),
+                  swizzle(e.divU(matrix, e.i32(2)), inMatrix, chunkColumns,
                           /*bytes=*/2));
   inBox32 =
-      e.add(e.add(e.mul(quadRow, e.i32(128)),
-                  swizzle(e.divU(inQuad, e.i32(2)), quad, /*columns=*/32,
+      e.add(e.add(e.mul(quadRow, e.i32(2 * chunkColumns)),
+                  swizzle(e.divU(inQuad, e.i32(2)), quad, chunkColumns / 2,
                           /*bytes=*/4)),
             e.mul(e.remU(inQuad, e.i32(2)), e.i32(8)));
-  // A box of 8-bit elements has rows of 64 bytes.
-  int64_t run8 = std::min(tile.runColumns, kChunk);
-  inBox8 =
-      e.add(e.add(e.mul(quadRow, e.i32(64)), quadColumn),
-            e.mul(e.remU(e.divU(quad, e.i32(2)), e.i32(run8 / 16)), e.i32(16)));
+  // A box of 8-bit elements has rows of half the bytes.
+  inBox8 = e.add(e.add(e.mul(quadRow, e.i32(chunkColumns)), quadColumn),
+                 swizzle(e.i32(0), quad, chunkColumns, /*bytes=*/1));
   stagedBoxes = getStagedBoxes(tile, e.schedule);
   stagedColumns = getStagedColumns(e.kernel, tile, e.schedule);
   columnsBase = e.add(e.i32(getColumnsOffset(e.kernel, e.schedule)),
@@ -97,9 +98,9 @@ EpilogueEmitter::EpilogueEmitter(KernelEmitter &emitter, const TileModel &tile,
       }
   stagingBase = e.i32(getStagingOffset(e.kernel, e.schedule));
   if (!e.schedule.getOrdered())
-    stagingBase = e.add(
-        stagingBase,
-        e.mul(e.consumer, e.i32(e.schedule.getStaging() * kBoxBytes)));
+    stagingBase =
+        e.add(stagingBase, e.mul(e.consumer, e.i32(e.schedule.getStaging() *
+                                                   getBoxBytes(e.schedule))));
 }
 
 //===----------------------------------------------------------------------===//
@@ -275,7 +276,7 @@ EpilogueEmitter::Placed EpilogueEmitter::loadInput(unsigned number,
     if (columns.input == number && columns.point == point)
       return loadStaged(columns);
   if (auto it = columnValues.find({number, point}); it != columnValues.end())
-    return it->second[chunk * (kChunk / 8) + 2 * piece + block];
+    return it->second[chunk * (chunkColumns / 8) + 2 * piece + block];
   if (input.path == LoadPath::Prefetched &&
       getPrefetchedPerChunk(tile, e.schedule))
     return {loadPrefetched(number, point), Full};
@@ -447,8 +448,8 @@ EpilogueEmitter::LaneAddresses EpilogueEmitter::laneAddresses(Value base) {
 /// register before.
 Value EpilogueEmitter::lanePointer(const LaneAddresses &addresses,
                                    unsigned lane) {
-  int64_t number = lane % kPiecesPerChunk;
-  switch (lane / kPiecesPerChunk) {
+  int64_t number = lane % kMaxPieces;
+  switch (lane / kMaxPieces) {
   case 0:
     return e.addressPointer(e.bitXor(addresses.of16, e.i32(32 * number)));
   case 1:
@@ -482,22 +483,22 @@ Value EpilogueEmitter::loadPrefetched(unsigned number, int64_t point) {
       box += tile.inputs[i].points * widthOf(i);
   Type element = tile.inputs[number].element;
   if (widthOf(number) == 2) {
-    // Two boxes of 32 columns; the rows of a thread are 8 apart.
+    // Two boxes of half the columns; the rows of a thread are 8 apart.
     SmallVector<Value> elements;
     for (int64_t half = 0; half < 2; ++half) {
       Value both = LLVM::LoadOp::create(
           b, loc, VectorType::get({2}, element),
           e.offsetPointer(
-              loadedPointer(box + piece / 2,
-                            kPiecesPerChunk + 2 * (piece % 2) + block),
-              half * 8 * 128));
+              loadedPointer(box + 2 * piece / pieces,
+                            kMaxPieces + 2 * (piece % (pieces / 2)) + block),
+              half * 8 * 2 * chunkColumns));
       for (int64_t i = 0; i < 2; ++i)
         elements.push_back(vector::ExtractOp::create(b, loc, both, i));
     }
     return pack(elements, element, Full);
   }
-  for (int64_t p = piece; p < std::min(piece + 2, kPiecesPerChunk); ++p) {
-    SmallVector<Value> &words = prefetchedWords[box * kPiecesPerChunk + p];
+  for (int64_t p = piece; p < std::min(piece + 2, pieces); ++p) {
+    SmallVector<Value> &words = prefetchedWords[box * pieces + p];
     if (!words.empty())
       continue;
     Type i32 = b.getI32Type();
@@ -512,8 +513,7 @@ Value EpilogueEmitter::loadPrefetched(unsigned number, int64_t point) {
   }
   Value packed = vector::FromElementsOp::create(
       b, loc, VectorType::get({2}, b.getI32Type()),
-      ArrayRef(prefetchedWords[box * kPiecesPerChunk + piece])
-          .slice(2 * block, 2));
+      ArrayRef(prefetchedWords[box * pieces + piece]).slice(2 * block, 2));
   return vector::BitCastOp::create(b, loc, VectorType::get({4}, element),
                                    packed);
 }
@@ -559,7 +559,7 @@ EpilogueEmitter::Placed EpilogueEmitter::evaluate(Value value) {
     int64_t slices = tile.groups.size();
     if (number < slices) {
       int64_t first =
-          (number * points + chunk * kChunk + piece * kPiece + block * 8) / 2;
+          (number * points + chunk * chunkColumns + blockColumn()) / 2;
       placed = {pack(accumulators.slice(first, 4), b.getF32Type(), Full), Full};
     } else {
       number -= slices;
@@ -642,20 +642,21 @@ void EpilogueEmitter::evaluateBlock() {
 
 /// Sets the coordinates of the chunk where the walk is.
 void EpilogueEmitter::enterChunk() {
-  Value column = e.add(at.column, e.i32(chunk * kChunk));
+  Value column = e.add(at.column, e.i32(chunk * chunkColumns));
   chunkAt = e.chunkCoords(tile, at, column);
   loadAtCoords = chunkAt;
   // A single outer dim of narrow rows is clamped block by block.
   if (masksColumns && !tile.outerN.empty() &&
       (tile.runColumns == kLongRun || tile.outerN.size() > 1))
     loadAtCoords = e.chunkCoords(
-        tile, at, e.minU(column, e.sub(e.numColumns(tile), e.i32(kChunk))));
+        tile, at,
+        e.minU(column, e.sub(e.numColumns(tile), e.i32(chunkColumns))));
 }
 
 /// Runs `body` for each block of the chunk.
 void EpilogueEmitter::walkChunk(llvm::function_ref<void()> body) {
   prefetchedWords.clear();
-  for (piece = 0; piece < kPiecesPerChunk; ++piece) {
+  for (piece = 0; piece < pieces; ++piece) {
     for (block = 0; block < 2; ++block) {
       blockValues.clear();
       body();
@@ -668,7 +669,7 @@ void EpilogueEmitter::run(ArrayRef<Value> threadAccumulators,
   accumulators = threadAccumulators;
   loaded = &tiles;
   for (chunk = 0; chunk < chunks; ++chunk) {
-    if (tile.groupColumns && chunk * kChunk % tile.groupColumns == 0)
+    if (tile.groupColumns && chunk * chunkColumns % tile.groupColumns == 0)
       enterGroup();
     enterChunk();
     acquireStaging();
@@ -679,7 +680,7 @@ void EpilogueEmitter::run(ArrayRef<Value> threadAccumulators,
       rows.fold();
     for (auto [number, output] : llvm::enumerate(tile.outputs))
       if (output.reduce == ReduceKind::Rows &&
-          (chunk + 1) * kChunk % output.groupColumns == 0)
+          (chunk + 1) * chunkColumns % output.groupColumns == 0)
         for (int64_t point = 0; point < output.points; ++point)
           finishRows(output, number, point);
     finishColumnChunk();

@@ -38,7 +38,7 @@ Value EpilogueEmitter::columnMask() {
   SmallVector<Value> elements;
   if (!tile.outerN.empty()) {
     // Narrow rows may end within the chunk, but not within a block.
-    int64_t first = chunk * kChunk;
+    int64_t first = chunk * chunkColumns;
     if (tile.runColumns < kLongRun)
       first += blockColumn();
     Value inside =
@@ -79,9 +79,9 @@ void EpilogueEmitter::acquireStaging() {
     e.warpgroupBarrier();
   }
   slot = chunk % slots;
-  stagingAddresses = laneAddresses(e.add(
-      stagingBase,
-      e.i32(slot * getStagingPerChunk(tile, e.schedule) * kBoxBytes)));
+  stagingAddresses = laneAddresses(
+      e.add(stagingBase, e.i32(slot * getStagingPerChunk(tile, e.schedule) *
+                               getBoxBytes(e.schedule))));
 }
 
 /// Pointer number `lane` of the thread into stored box `box` of the chunk.
@@ -90,7 +90,7 @@ Value EpilogueEmitter::stagedPointer(int64_t box, unsigned lane) {
   if (there.inPlace)
     return loadedPointer(there.number, lane);
   return e.offsetPointer(lanePointer(stagingAddresses, lane),
-                         there.number * kBoxBytes);
+                         there.number * getBoxBytes(e.schedule));
 }
 
 /// Writes a block into stored box `box` of the chunk; 16-bit elements go out
@@ -118,18 +118,18 @@ void EpilogueEmitter::stage(Value value, Type type, int64_t box) {
     for (int64_t half = 0; half < 2; ++half)
       LLVM::StoreOp::create(
           b, loc, vector::ExtractOp::create(b, loc, pairs, half),
-          e.offsetPointer(stagedPointer(box, 2 * kPiecesPerChunk + piece),
-                          half * 8 * 64 + 8 * block));
+          e.offsetPointer(stagedPointer(box, 2 * kMaxPieces + piece),
+                          half * 8 * chunkColumns + 8 * block));
     return;
   }
-  // Two boxes of 32 columns.
+  // Two boxes of half the columns.
   for (int64_t half = 0; half < 2; ++half) {
     Value both = vector::ShuffleOp::create(
         b, loc, value, value, ArrayRef<int64_t>{2 * half, 2 * half + 1});
     Value pointer = e.offsetPointer(
-        stagedPointer(box + piece / 2,
-                      kPiecesPerChunk + 2 * (piece % 2) + block),
-        half * 8 * 128);
+        stagedPointer(box + 2 * piece / pieces,
+                      kMaxPieces + 2 * (piece % (pieces / 2)) + block),
+        half * 8 * 2 * chunkColumns);
     LLVM::StoreOp::create(b, loc, both, pointer);
   }
 }
@@ -206,8 +206,9 @@ void EpilogueEmitter::commitChunk() {
   if (stores)
     e.ifThen(e.isLeader, [&] {
       const StagedBox *staged = stagedBoxes.begin();
+      int64_t boxBytes = getBoxBytes(e.schedule);
       int64_t slotBytes =
-          getStagingPerChunk(tile, e.schedule) * kBoxBytes * slot;
+          getStagingPerChunk(tile, e.schedule) * boxBytes * slot;
       SmallVector<Value> coords = chunkAt;
       coords[tile.innerM] = row0;
       for (const OutputModel &output : tile.outputs) {
@@ -220,11 +221,11 @@ void EpilogueEmitter::commitChunk() {
             SmallVector<Value> there = coords;
             for (unsigned d : tile.uDims)
               there[d] = e.i32(u[d]);
-            e.skipColumns(tile, part * kChunk / parts, there);
+            e.skipColumns(tile, part * chunkColumns / parts, there);
             SmallVector<int64_t> box = e.columnsBoxOf(
-                tile, output, tile.innerM, kFragmentRows, kChunk / parts);
-            Value offset = e.add(
-                stagingBase, e.i32(slotBytes + staged->number * kBoxBytes));
+                tile, output, tile.innerM, kFragmentRows, chunkColumns / parts);
+            Value offset = e.add(stagingBase,
+                                 e.i32(slotBytes + staged->number * boxBytes));
             if (staged->inPlace) {
               LoadedTiles::Box in =
                   loaded->getBox(fragment, chunk, staged->number);

@@ -150,7 +150,7 @@ void EpilogueEmitter::finishRows(const OutputModel &output, unsigned number,
   rowStates.erase(state);
   Value writes = e.equal(quadColumn, e.i32(0));
   if (masksColumns) {
-    int64_t first = (chunk + 1) * kChunk - output.groupColumns;
+    int64_t first = (chunk + 1) * chunkColumns - output.groupColumns;
     writes = e.bitAnd(writes, e.lessU(e.add(at.column, e.i32(first)),
                                       e.numColumns(tile)));
   }
@@ -187,7 +187,8 @@ void EpilogueEmitter::enterGroup() {
     if (!group)
       continue;
     RowCombination rows(b, loc, group.getCombiner());
-    for (chunk = first; chunk < first + tile.groupColumns / kChunk; ++chunk) {
+    for (chunk = first; chunk < first + tile.groupColumns / chunkColumns;
+         ++chunk) {
       enterChunk();
       walkChunk([&] { addToRows(rows, evaluate(group.getValue())); });
       rows.fold();
@@ -212,7 +213,7 @@ void EpilogueEmitter::reduceColumns(const OutputModel &output, unsigned number,
     value = arith::SelectOp::create(b, loc, broadcast({rowMask(), Row}, Full),
                                     value, broadcast({identity, None}, Full));
   }
-  // 16 sums a chunk: columns 8 j + 2 l + i are number 2 j + i.
+  // 16 sums of 64 columns: columns 8 j + 2 l + i are number 2 j + i.
   SmallVector<Value> &sums = columnSums[{number, point}];
   for (int64_t one = 0; one < 2; ++one)
     sums.push_back(output.combiner.combine(b, loc, element(value, Full, one),
@@ -220,7 +221,8 @@ void EpilogueEmitter::reduceColumns(const OutputModel &output, unsigned number,
 }
 
 /// After the last piece of a chunk: over the 8 lanes that hold the same
-/// columns, each of which ends with one 8-column block; then to the scratch.
+/// columns, each of which ends with one 8-column block, or of 32 columns with
+/// one of the two of it; then to the scratch.
 void EpilogueEmitter::finishColumnChunk() {
   // A strip is the 16 rows of a warp: of the tile's 8.
   Value strips =
@@ -245,13 +247,19 @@ void EpilogueEmitter::finishColumnChunk() {
         }
         sums = next;
       }
+      Value ofLane = e.mul(e.lane, e.i32(2));
+      if (sums.size() == 1)
+        ofLane =
+            e.add(e.add(e.mul(e.divU(e.lane, e.i32(8)), e.i32(8)), quadColumn),
+                  e.remU(e.divU(e.lane, e.i32(4)), e.i32(2)));
       Value both = vector::FromElementsOp::create(
-          b, loc, VectorType::get({2}, b.getF32Type()), sums);
+          b, loc,
+          VectorType::get({static_cast<int64_t>(sums.size())}, b.getF32Type()),
+          sums);
       Value strip = e.add(e.mul(strips, e.i32(4)), e.warp);
-      Value offset =
-          e.add(e.add(scratchBase(scratch), e.i32(chunk * kChunk * 4)),
-                e.add(e.mul(strip, e.i32(points * 4)),
-                      e.mul(e.lane, e.i32(8))));
+      Value offset = e.add(
+          e.add(scratchBase(scratch), e.i32(chunk * chunkColumns * 4)),
+          e.add(e.mul(strip, e.i32(points * 4)), e.mul(ofLane, e.i32(4))));
       LLVM::StoreOp::create(b, loc, both, e.sharedPointer(offset));
     }
   }

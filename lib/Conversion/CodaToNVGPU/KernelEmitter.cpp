@@ -298,7 +298,7 @@ RingPosition KernelEmitter::skipPrefetch(const TileModel &tile,
   if (!schedule.getOrdered() || getPrefetchedPerChunk(tile, schedule) == 0)
     return at;
   int64_t chunks = getFragments(schedule) * getRegionPoints(tile, schedule) /
-                   kChunk;
+                   schedule.getChunk();
   return advance(at, i32(chunks), schedule.getPrefetch());
 }
 
@@ -312,7 +312,7 @@ Value KernelEmitter::prefetchNumber(RingPosition at) {
 
 Value KernelEmitter::prefetchBase(RingPosition at) {
   return add(i32(getPrefetchOffset(kernel, schedule)),
-             mul(prefetchNumber(at), i32(getPrefetchBytes(kernel))));
+             mul(prefetchNumber(at), i32(getPrefetchBytes(kernel, schedule))));
 }
 
 void KernelEmitter::awaitStoresRead(int64_t inFlight) {
@@ -545,7 +545,8 @@ void KernelEmitter::emitPrologue() {
                                               schedule.getStages());
   full = nvgpu::MBarrierCreateOp::create(b, loc, barrierType);
   empty = nvgpu::MBarrierCreateOp::create(b, loc, barrierType);
-  hasPrefetch = schedule.getPrefetch() != 0 && getPrefetchBytes(kernel) != 0;
+  hasPrefetch =
+      schedule.getPrefetch() != 0 && getPrefetchBytes(kernel, schedule) != 0;
   if (hasPrefetch) {
     auto type = nvgpu::MBarrierGroupType::get(
         context, workgroupSpace(context), getPrefetchBuffers(schedule));

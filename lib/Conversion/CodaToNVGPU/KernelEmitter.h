@@ -16,11 +16,12 @@
 //                 warp 3 the odd ones: what one thread issues is less than the
 //                 memory gives
 //   warpgroups    fragments of 64 rows: wait for a stage, multiply, hand it
-//   1 and 2       back; then the region, a 64x64 chunk after another
+//   1 and 2       back; then the region, a chunk of 64 rows
+//                 and 64 or 32 columns after another
 //
 // Cooperative: fragment f of a tile's 128-row part f is one consumer's, the
-// other half the other's. Ping-pong: the tiles of a block go to the consumers in
-// turn, and one multiplies while the other runs its region.
+// other half the other's. Ping-pong: the tiles of a block go to the consumers
+// in turn, and one multiplies while the other runs its region.
 //
 // Barriers: full[s] (1 arrival and the bytes of the stage; parity from 0),
 // empty[s] (an arrival per consumer of the stage; parity from 1), and for
@@ -36,12 +37,13 @@
 // Ordered: of a ping-pong pair the regions, too, have turns. Both take their
 // loaded tiles from one ring of buffers, which one thread fills in the order of
 // the tiles, and write to the same staging buffers. A region begins when it has
-// its regionTurn[w] (1 arrival; parities as those of turn[w]); the leader of the
-// other consumer arrives there at the end of its region, when all its stores have
-// been read. So it is known then that all earlier phases of the buffers are
-// complete, and that nothing is in the way of a store. Nobody waits in a circle:
-// what a region waits for, loads and the turn, depends on regions of earlier tiles
-// only, and products wait for no region but their own consumer's last.
+// its regionTurn[w] (1 arrival; parities as those of turn[w]); the leader of
+// the other consumer arrives there at the end of its region, when all its
+// stores have been read. So it is known then that all earlier phases of the
+// buffers are complete, and that nothing is in the way of a store. Nobody waits
+// in a circle: what a region waits for, loads and the turn, depends on regions
+// of earlier tiles only, and products wait for no region but their own
+// consumer's last.
 //
 // Results pass through staging buffers, or are written over loaded boxes
 // (`inplace`, see evaluateBlock). The copy engine reads them there, so the
@@ -50,32 +52,33 @@
 // under the first products of the next tile. What it holds meanwhile is less
 // than the ring, or the next tile would never begin.
 //
-// Cluster: its blocks have neighbouring tiles. Those along m need the same rows of
-// the right factor, those along n the same of the left one: each block loads a
-// part of the box and the copy engine writes it to all of them, to the same bytes
-// and with the bytes counted by the same barrier of each. All walk over as many
-// stages, so that a stage is the same number everywhere. A block's mates are those
-// of its row and of its column, itself among them: they write into its stages, and
-// it into theirs. So empty[s] has an arrival per consumer of every mate, and a
-// consumer that is done with a stage arrives at empty[s] of all of them. A stage
-// of loaded tiles is the block's own, but its mates count arrivals all the same:
-// that none is counted for a phase before its own, full[s] of such a stage waits
-// until the mates' producers have seen it free (each completes one byte more).
-// Tiles beyond the last row or column are loaded, as zeros, and multiplied like
-// others, and nothing of them is stored.
+// Cluster: its blocks have neighbouring tiles. Those along m need the same rows
+// of the right factor, those along n the same of the left one: each block loads
+// a part of the box and the copy engine writes it to all of them, to the same
+// bytes and with the bytes counted by the same barrier of each. All walk over
+// as many stages, so that a stage is the same number everywhere. A block's
+// mates are those of its row and of its column, itself among them: they write
+// into its stages, and it into theirs. So empty[s] has an arrival per consumer
+// of every mate, and a consumer that is done with a stage arrives at empty[s]
+// of all of them. A stage of loaded tiles is the block's own, but its mates
+// count arrivals all the same: that none is counted for a phase before its own,
+// full[s] of such a stage waits until the mates' producers have seen it free
+// (each completes one byte more). Tiles beyond the last row or column are
+// loaded, as zeros, and multiplied like others, and nothing of them is stored.
 //
 // Split: the blocks of a cluster work on one tile, each on its slice of the k
 // blocks, and meet in an exchange after the products. Each consumer writes its
-// accumulators to its own block's shared memory (exchange buffer) and arrives at
-// ready[w] of all blocks; the owners, blocks that have some of the tile's columns,
-// wait for theirs, add what all blocks have written in the order of the slices,
-// and go on with the region. free[w] lets a consumer write again: an owner
-// arrives there, at all blocks, when it has read, another block at once. Both
-// have an arrival per block; parities from 0 (ready) and 1 (free), one phase a
-// tile of the consumer. A block that skips the wait for ready knows from the next
-// free that the phase is complete: all blocks arrive at ready first. These waits
-// and arrivals acquire and release at the scope of the cluster. Blocks begin and
-// end together (cluster barrier), so that no one's memory is gone too early.
+// accumulators to its own block's shared memory (exchange buffer) and arrives
+// at ready[w] of all blocks; the owners, blocks that have some of the tile's
+// columns, wait for theirs, add what all blocks have written in the order of
+// the slices, and go on with the region. free[w] lets a consumer write again:
+// an owner arrives there, at all blocks, when it has read, another block at
+// once. Both have an arrival per block; parities from 0 (ready) and 1 (free),
+// one phase a tile of the consumer. A block that skips the wait for ready knows
+// from the next free that the phase is complete: all blocks arrive at ready
+// first. These waits and arrivals acquire and release at the scope of the
+// cluster. Blocks begin and end together (cluster barrier), so that no one's
+// memory is gone too early.
 //
 //===----------------------------------------------------------------------===//
 
@@ -94,7 +97,8 @@ namespace mlir::coda_gpu {
 
 /// Columns that ldmatrix and stmatrix move at a time: two blocks of 8.
 constexpr int64_t kPiece = 16;
-constexpr int64_t kPiecesPerChunk = kChunk / kPiece;
+/// The most pieces of a chunk, and places of a thread in a box.
+constexpr int64_t kMaxPieces = kMaxChunk / kPiece;
 
 /// Time limit of one try of a barrier wait, in ns; the wait repeats.
 constexpr int64_t kWaitTicks = 10000000;
@@ -572,13 +576,14 @@ private:
   Location loc;
   const TileModel &tile;
   TileCoords at;
-  int64_t fragment, points, chunks;
+  /// Columns of the region and of a chunk; chunks, and pieces of each.
+  int64_t fragment, points, chunkColumns, chunks, pieces;
   bool masksRows, masksColumns;
 
   /// First row of this warpgroup; row of the thread within 16, column pair.
   Value row0, quadRow, quadColumn;
-  /// Where the lane's part of the first columns lies in a box of 64 rows of 64
-  /// 16-bit elements, of 32 32-bit ones, of 64 8-bit ones.
+  /// Where the lane's part of the first columns lies in a box of 16-bit
+  /// elements, of 32-bit ones, of 8-bit ones.
   Value inBox16, inBox32, inBox8;
   ArrayRef<Value> accumulators;
 

@@ -103,11 +103,12 @@ SmallVector<StagedBox> coda_gpu::getStagedBoxes(const TileModel &tile,
 }
 
 RingBoxes::RingBoxes(const TileModel &tile, ScheduleAttr schedule)
-    : chunks(getTilePoints(tile, schedule) / kChunk), period(chunks) {
+    : chunks(getTilePoints(tile, schedule) / schedule.getChunk()),
+      period(chunks) {
   int64_t inner = tile.dims[tile.innerN].extent;
   if (!ShapedType::isDynamic(inner) &&
       getTilePoints(tile, schedule) % inner == 0)
-    period = llvm::divideCeil(inner, kChunk);
+    period = llvm::divideCeil(inner, schedule.getChunk());
   int64_t box = 0;
   if (getPrefetchedPerChunk(tile, schedule))
     for (const InputModel &input : tile.inputs)
@@ -560,7 +561,7 @@ LogicalResult ModelBuilder::classifyReduction(OutputModel &output) {
     if (output.groupColumns == 0 && group > 256)
       return fail("a row reduction is wider than a tile; partition it first");
     if (output.groupColumns == 0)
-      output.groupColumns = llvm::alignTo(group, kChunk);
+      output.groupColumns = llvm::alignTo(group, kMaxChunk);
     return success();
   }
   if (columns && !rows) {
@@ -628,7 +629,7 @@ LogicalResult ModelBuilder::makeGroups() {
     }
     if (found != over.size())
       return fail("a group keeps an inner n dim");
-    if (columns % kChunk != 0 ||
+    if (columns % kMaxChunk != 0 ||
         (model.groupColumns && model.groupColumns != columns))
       return fail("groups of " + Twine(columns) +
                   " columns: they must be multiples of 64, and all alike");

@@ -35,8 +35,11 @@ constexpr int64_t kFragmentRows = 64;
 constexpr int64_t kFactorColumns = 64;
 /// The longest run of columns that is told from longer ones (runColumns).
 constexpr int64_t kLongRun = 64;
-/// Columns of the chunk that a warpgroup loads and stores at a time.
-constexpr int64_t kChunk = 64;
+/// The most columns of a chunk, what a warpgroup loads and stores at a time: a
+/// schedule says how many. Groups of columns are whole chunks of any schedule.
+constexpr int64_t kMaxChunk = 64;
+/// The fewest: boxes have rows of 16 bytes at least.
+constexpr int64_t kMinChunk = 32;
 constexpr int64_t kConsumers = 2;
 /// Multiprocessors that a kernel's tiles are dealt to.
 constexpr int64_t kMultiprocessors = 132;
@@ -51,12 +54,6 @@ constexpr int64_t kMaxStages = 16;
 /// Depth of one k block of 16-bit factors: rows of 128 bytes. That of 8-bit ones
 /// has as many bytes and twice the depth (TileModel::blockK).
 constexpr int64_t kBlockK = 64;
-/// What a consumer loads or stores at a time: 64 rows of 128 bytes, a chunk of
-/// 16-bit elements or half a chunk of 32-bit ones. One of 8-bit elements, which
-/// has rows of 64 bytes, takes half of it.
-constexpr int64_t kBoxBytes = 8192;
-/// A loaded box in the ring: the rows of both consumers.
-constexpr int64_t kRingBoxBytes = kConsumers * kBoxBytes;
 /// Boxes that a chunk may have on their way in, and in all; what is beyond is
 /// loaded or stored by each thread.
 constexpr int64_t kMaxPrefetchedPerChunk = 4;
@@ -95,7 +92,7 @@ struct OperandModel {
 
   /// Index of model dim `dim` in `dims`; -1 if the operand does not have it.
   int find(unsigned dim) const;
-  /// Boxes that 64 columns take, if the copy engine moves them.
+  /// Boxes that a chunk takes, if the copy engine moves them.
   int64_t getParts() const {
     return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 16);
   }
@@ -220,6 +217,21 @@ struct KernelModel {
 /// On failure `reason` says what the lowering lacks.
 FailureOr<KernelModel> buildKernelModel(func::FuncOp func, std::string &reason);
 
+/// Bytes of what a consumer loads or stores at a time: 64 rows of a chunk of
+/// 16-bit elements or half a chunk of 32-bit ones, 8 KB where it has 64
+/// columns. One of 8-bit elements takes half of it.
+inline int64_t getBoxBytes(ScheduleAttr schedule) {
+  return kFragmentRows * schedule.getChunk() * 2;
+}
+/// A loaded box in the ring: the rows of both consumers.
+inline int64_t getRingBoxBytes(ScheduleAttr schedule) {
+  return kConsumers * getBoxBytes(schedule);
+}
+/// Chunks of a group of columns, which is read ahead as a whole; 1 without
+/// groups.
+inline int64_t getChunksAhead(const TileModel &tile, ScheduleAttr schedule) {
+  return std::max<int64_t>(1, tile.groupColumns / schedule.getChunk());
+}
 /// Boxes of a chunk of `tile` that the schedule loads ahead.
 inline int64_t getPrefetchedPerChunk(const TileModel &tile,
                                      ScheduleAttr schedule) {
@@ -351,7 +363,7 @@ SmallVector<StagedColumns> getStagedColumns(const KernelModel &kernel,
 int64_t getColumnsBytes(const KernelModel &kernel, ScheduleAttr schedule);
 int64_t getColumnsOffset(const KernelModel &kernel, ScheduleAttr schedule);
 /// Bytes of the prefetched boxes of one chunk.
-int64_t getPrefetchBytes(const KernelModel &kernel);
+int64_t getPrefetchBytes(const KernelModel &kernel, ScheduleAttr schedule);
 /// Dynamic shared memory of the kernel: the ring, the staged boxes, the
 /// prefetched ones, the scratch of the column reductions, the accumulators that
 /// a cluster exchanges, the staged values of columns.

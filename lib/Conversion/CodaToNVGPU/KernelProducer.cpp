@@ -30,7 +30,7 @@ SmallVector<int64_t> KernelEmitter::boxOf(const OperandModel &operand,
   return box;
 }
 
-/// A box of 64 columns or a part of them, by `extent` along `dim`.
+/// A box of `columns` columns, 64 or a part of them, by `extent` along `dim`.
 SmallVector<int64_t> KernelEmitter::columnsBoxOf(const TileModel &tile,
                                                  const OperandModel &operand,
                                                  unsigned dim, int64_t extent,
@@ -291,8 +291,7 @@ RingPosition KernelEmitter::produceTile(const TileModel &tile, Value number,
   return schedule.getRing() ? sendTile(tile, tileAt, at) : at;
 }
 
-/// Issues the load of box `box` of the chunk at `chunkAt`: `rows` rows of 128
-/// bytes.
+/// Issues the load of `rows` rows of box `box` of the chunk at `chunkAt`.
 void KernelEmitter::loadBox(const TileModel &tile, int64_t box, int64_t rows,
                             ArrayRef<Value> chunkAt, Value barriers,
                             Value barrier, Value byteOffset) {
@@ -308,9 +307,9 @@ void KernelEmitter::loadBox(const TileModel &tile, int64_t box, int64_t rows,
     SmallVector<int64_t> u = tile.uCoords(input.uDims, box / parts);
     for (unsigned d : input.uDims)
       there[d] = i32(u[d]);
-    skipColumns(tile, box % parts * kChunk / parts, there);
-    return load(input,
-                columnsBoxOf(tile, input, tile.innerM, rows, kChunk / parts),
+    int64_t columns = schedule.getChunk() / parts;
+    skipColumns(tile, box % parts * columns, there);
+    return load(input, columnsBoxOf(tile, input, tile.innerM, rows, columns),
                 there, barriers, barrier, byteOffset);
   }
 }
@@ -349,7 +348,7 @@ RingPosition KernelEmitter::sendBoxes(const TileModel &tile,
   at = {loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
   Value chunk = loop.getInductionVar();
   SmallVector<Value> coords = chunkCoords(
-      tile, tileAt, add(tileAt.column, mul(chunk, i32(kChunk))));
+      tile, tileAt, add(tileAt.column, mul(chunk, i32(schedule.getChunk()))));
   coords[tile.innerM] = add(tileAt.coords[tile.innerM],
                             i32(fragment * kConsumers * kFragmentRows));
   for (auto [i, box] : llvm::enumerate(numbers)) {
@@ -358,7 +357,8 @@ RingPosition KernelEmitter::sendBoxes(const TileModel &tile,
     ifThen(equal(place, i32(0)), [&] {
       wait(empty, at.stage, at.parity);
       Value rest = sub(i32(count), position);
-      Value bytes = mul(minU(rest, i32(perStage)), i32(kRingBoxBytes));
+      Value bytes =
+          mul(minU(rest, i32(perStage)), i32(getRingBoxBytes(schedule)));
       if (getNumMates() > 1) {
         bytes = add(bytes, i32(getNumMates() - 1));
         tellMatesOfOwnStage(at.stage);
@@ -366,9 +366,10 @@ RingPosition KernelEmitter::sendBoxes(const TileModel &tile,
       nvgpu::MBarrierArriveExpectTxOp::create(
           b, loc, full, toIndex(bytes), toIndex(at.stage), Value());
     });
-    loadBox(
-        tile, box, kConsumers * kFragmentRows, coords, full, toIndex(at.stage),
-        add(mul(at.stage, i32(stageBytes)), mul(place, i32(kRingBoxBytes))));
+    loadBox(tile, box, kConsumers * kFragmentRows, coords, full,
+            toIndex(at.stage),
+            add(mul(at.stage, i32(stageBytes)),
+                mul(place, i32(getRingBoxBytes(schedule)))));
     Value isLast = b.createOrFold<arith::OrIOp>(
         loc, equal(place, i32(perStage - 1)), equal(position, i32(count - 1)));
     RingPosition next = advance(at);
@@ -388,7 +389,7 @@ RingPosition KernelEmitter::prefetchTile(const TileModel &tile,
   if (boxes == 0)
     return at;
   TileCoords tileAt = tileCoords(tile, tileNumber);
-  int64_t chunks = getRegionPoints(tile, schedule) / kChunk;
+  int64_t chunks = getRegionPoints(tile, schedule) / schedule.getChunk();
   // A loop, not its turns: this thread has few registers.
   auto loop = scf::ForOp::create(
       b, loc, i32(0), i32(getFragments(schedule) * chunks), i32(1),
@@ -400,17 +401,18 @@ RingPosition KernelEmitter::prefetchTile(const TileModel &tile,
   Value chunk = remU(loop.getInductionVar(), i32(chunks));
   SmallVector<Value> coords = chunkCoords(
       tile, tileAt,
-      add(regionColumn(tile, tileAt), mul(chunk, i32(kChunk))));
+      add(regionColumn(tile, tileAt), mul(chunk, i32(schedule.getChunk()))));
   coords[tile.innerM] = add(tileAt.coords[tile.innerM],
                             mul(rowBlock(fragment), i32(kFragmentRows)));
   Value number = prefetchNumber(at), barrier = toIndex(number);
   wait(prefetchEmpty, number, at.parity);
-  nvgpu::MBarrierArriveExpectTxOp::create(
-      b, loc, prefetchFull, index(boxes * kBoxBytes), barrier, Value());
+  nvgpu::MBarrierArriveExpectTxOp::create(b, loc, prefetchFull,
+                                          index(boxes * getBoxBytes(schedule)),
+                                          barrier, Value());
   Value base = prefetchBase(at);
   for (int64_t box = 0; box < boxes; ++box)
     loadBox(tile, box, kFragmentRows, coords, prefetchFull, barrier,
-            add(base, i32(box * kBoxBytes)));
+            add(base, i32(box * getBoxBytes(schedule))));
   RingPosition next = advancePrefetch(at);
   scf::YieldOp::create(b, loc, ValueRange{next.stage, next.parity});
   return {loop.getResult(0), loop.getResult(1)};

@@ -31,7 +31,8 @@ LoadedTiles::LoadedTiles(KernelEmitter &emitter, const TileModel &tile,
     : e(emitter), start(start), boxes(tile, emitter.schedule),
       ring(emitter.schedule.getRing()),
       perChunk(getPrefetchedPerChunk(tile, emitter.schedule)),
-      chunks(getRegionPoints(tile, emitter.schedule) / kChunk) {
+      chunks(getRegionPoints(tile, emitter.schedule) /
+             emitter.schedule.getChunk()) {
   perUnit = ring ? getBoxesPerStage(e.kernel, e.schedule) : perChunk;
   capacity = ring ? e.schedule.getStages() : e.schedule.getPrefetch();
   if (perChunk)
@@ -46,7 +47,8 @@ LoadedTiles::Box LoadedTiles::getBox(int64_t fragment, int64_t chunk,
   int64_t number =
       ring ? boxes.getPosition(chunk, box) : chunk * perChunk + box;
   return {fragment * unitsPerFragment + number / perUnit,
-          number % perUnit * (ring ? kRingBoxBytes : kBoxBytes)};
+          number % perUnit *
+              (ring ? getRingBoxBytes(e.schedule) : getBoxBytes(e.schedule))};
 }
 
 void LoadedTiles::await(int64_t unit) {
@@ -74,7 +76,7 @@ Value LoadedTiles::getBase(int64_t unit) {
   if (!ring)
     return e.prefetchBase(at);
   return e.add(e.mul(at.stage, e.i32(e.stageBytes)),
-               e.mul(e.consumer, e.i32(kBoxBytes)));
+               e.mul(e.consumer, e.i32(getBoxBytes(e.schedule))));
 }
 
 RingPosition LoadedTiles::getEnd() {

@@ -64,7 +64,7 @@ bool coda_gpu::beginsEarly(const KernelModel &kernel, ScheduleAttr schedule) {
 /// Columns that one block must have of a tile: a reduction over a row's columns
 /// stays in a thread.
 static int64_t getColumnUnit(const TileModel &tile) {
-  int64_t unit = std::max(kChunk, tile.groupColumns);
+  int64_t unit = std::max(kMaxChunk, tile.groupColumns);
   for (const OutputModel &output : tile.outputs)
     if (output.reduce == ReduceKind::Rows)
       unit = std::lcm(unit, output.groupColumns);
@@ -130,14 +130,15 @@ int64_t coda_gpu::getStageBytes(const KernelModel &kernel,
 
 int64_t coda_gpu::getBoxesPerStage(const KernelModel &kernel,
                                    ScheduleAttr schedule) {
-  return getStageBytes(kernel, schedule) / kRingBoxBytes;
+  return getStageBytes(kernel, schedule) / getRingBoxBytes(schedule);
 }
 
-int64_t coda_gpu::getPrefetchBytes(const KernelModel &kernel) {
+int64_t coda_gpu::getPrefetchBytes(const KernelModel &kernel,
+                                   ScheduleAttr schedule) {
   int64_t boxes = 0;
   for (const TileModel &tile : kernel.tiles)
     boxes = std::max(boxes, tile.getPrefetchedPerChunk());
-  return boxes * kBoxBytes;
+  return boxes * getBoxBytes(schedule);
 }
 
 // One float a column and 16 rows; that of each consumer if each has a tile.
@@ -157,14 +158,15 @@ int64_t coda_gpu::getStagingOffset(const KernelModel &kernel,
 
 int64_t coda_gpu::getPrefetchOffset(const KernelModel &kernel,
                                     ScheduleAttr schedule) {
-  return getStagingOffset(kernel, schedule) +
-         getBufferSets(schedule) * schedule.getStaging() * kBoxBytes;
+  return getStagingOffset(kernel, schedule) + getBufferSets(schedule) *
+                                                  schedule.getStaging() *
+                                                  getBoxBytes(schedule);
 }
 
 int64_t coda_gpu::getScratchOffset(const KernelModel &kernel,
                                    ScheduleAttr schedule) {
   return getPrefetchOffset(kernel, schedule) +
-         getPrefetchBuffers(schedule) * getPrefetchBytes(kernel);
+         getPrefetchBuffers(schedule) * getPrefetchBytes(kernel, schedule);
 }
 
 int64_t coda_gpu::getExchangeOffset(const KernelModel &kernel,
@@ -291,7 +293,7 @@ int64_t coda_gpu::getStagingSlots(const TileModel &tile,
   if (perChunk == 0)
     return 0;
   // The slot of a chunk is static only if the slots divide the chunks.
-  int64_t chunks = getRegionPoints(tile, schedule) / kChunk;
+  int64_t chunks = getRegionPoints(tile, schedule) / schedule.getChunk();
   int64_t slots = std::min(schedule.getStaging() / perChunk, chunks);
   while (slots > 1 && chunks % slots != 0)
     --slots;
@@ -312,6 +314,8 @@ std::string coda_gpu::getKernelName(func::FuncOp func, ScheduleAttr schedule) {
     stream << "_inplace";
   if (schedule.getOrdered())
     stream << "_ordered";
+  if (schedule.getChunk() != kMaxChunk)
+    stream << "_chunk" << schedule.getChunk();
   if (schedule.getSplit() > 1)
     stream << "_split" << schedule.getSplit();
   if (getSharingBlocks(schedule) > 1)
@@ -331,8 +335,8 @@ static int64_t getHeldStages(const KernelModel &kernel, const TileModel &tile,
   RingBoxes all(tile, schedule);
   if (!all.repeated.empty())
     return llvm::divideCeil(all.getCount(), perStage);
-  int64_t chunks = getTilePoints(tile, schedule) / kChunk;
-  int64_t ahead = std::max<int64_t>(1, tile.groupColumns / kChunk);
+  int64_t chunks = getTilePoints(tile, schedule) / schedule.getChunk();
+  int64_t ahead = getChunksAhead(tile, schedule);
   int64_t boxes = ahead * getPrefetchedPerChunk(tile, schedule);
   int64_t held = 0;
   for (int64_t i = 0; i < chunks / ahead; ++i)
@@ -386,6 +390,8 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
   if (getThreadAccumulators(schedule) > kMaxAccumulators)
     return fail("a thread has " + Twine(getThreadAccumulators(schedule)) +
                 " accumulators, at most " + Twine(kMaxAccumulators) + " fit");
+  if (schedule.getChunk() != kMinChunk && schedule.getChunk() != kMaxChunk)
+    return fail("chunk must be 32 or 64 columns");
   if (schedule.getStages() < 2 || schedule.getStages() > kMaxStages)
     return fail("stages must be 2 to " + Twine(kMaxStages));
   if (schedule.getSplit() < 1 || schedule.getSplit() > kMaxClusterBlocks)
@@ -419,7 +425,7 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
     if (schedule.getSplit() > 1)
       return fail("where k is split a block may run no region on a tile: with "
                   "ordered, split must be 1");
-    if (schedule.getPrefetch() == 0 || getPrefetchBytes(kernel) == 0)
+    if (schedule.getPrefetch() == 0 || getPrefetchBytes(kernel, schedule) == 0)
       return fail("no tiles are loaded into buffers that regions could take in "
                   "order");
   }
@@ -442,7 +448,7 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
     for (const OutputModel &output : tile.outputs)
       if (output.reduce == ReduceKind::Rows &&
           (points % output.groupColumns != 0 ||
-           output.groupColumns % kChunk != 0))
+           output.groupColumns % kMaxChunk != 0))
         return fail("a row reduction over " + Twine(output.groupColumns) +
                     " columns does not fit tiles of " + Twine(points));
     if (tile.hasColumnReduction() && shape[0] != kReducedRows)
@@ -473,14 +479,14 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
       }
     }
     // A group is read ahead as a whole.
-    int64_t ahead = std::max<int64_t>(1, tile.groupColumns / kChunk);
+    int64_t ahead = getChunksAhead(tile, schedule);
     if (!getPrefetchedPerChunk(tile, schedule))
       continue;
     if (schedule.getRing()) {
       if (getBoxesPerStage(kernel, schedule) == 0)
         return fail("a stage of " + Twine(getStageBytes(kernel, schedule)) +
                     " bytes does not hold a loaded box of " +
-                    Twine(kRingBoxBytes));
+                    Twine(getRingBoxBytes(schedule)));
       int64_t held = getHeldStages(kernel, tile, schedule);
       if (held > schedule.getStages())
         return fail("loaded tiles that are held together take " + Twine(held) +

@@ -59,11 +59,11 @@ struct TileShape {
   ScheduleAttr getSchedule(MLIRContext *context, int64_t stages = 2,
                            int64_t staging = 0, int64_t prefetch = 0,
                            bool ring = false, bool inPlace = false,
-                           bool ordered = false) const {
-    return ScheduleAttr::get(context,
-                             ArrayRef<int64_t>{rows, columns, depth}, stages,
-                             staging, /*raster=*/8, prefetch, pingpong, ring,
-                             inPlace, ordered, split, cluster);
+                           bool ordered = false,
+                           int64_t chunk = kMaxChunk) const {
+    return ScheduleAttr::get(context, ArrayRef<int64_t>{rows, columns, depth},
+                             stages, staging, /*raster=*/8, prefetch, pingpong,
+                             ring, inPlace, ordered, split, chunk, cluster);
   }
 };
 } // namespace
@@ -216,8 +216,8 @@ static double getTimeOfFewTiles(const KernelModel &kernel, TileShape shape) {
       time += timeOf(rest);
     rounds += llvm::divideCeil(groups, clusters);
     shared += tiles * left * shape.split / shape.cluster.n;
-    int64_t chunks = getRegionPoints(tile, schedule) / kChunk *
-                     getFragments(schedule);
+    int64_t chunks =
+        getRegionPoints(tile, schedule) / kMaxChunk * getFragments(schedule);
     read = std::max(read, kReadUs * chunks * tile.getNumGroups() *
                               (shape.split - 1) *
                               getFactorRows(tile, schedule) / kFragmentRows);
@@ -355,13 +355,15 @@ struct Placement {
   /// Whether there are buffers for loaded tiles, each consumer's or both's.
   bool prefetch;
   bool ordered = false;
+  int64_t chunk = kMaxChunk;
 };
 /// Placements of which the one that leaves more to the ring of stages is better.
 using Placements = SmallVector<Placement, 3>;
 } // namespace
 
 /// Placements of a kernel, the likely best first. A map has no ring to share.
-static SmallVector<Placements> getPlacements(bool loads, bool isMap,
+/// `loads`: tiles that a region loads ahead.
+static SmallVector<Placements> getPlacements(int64_t loads, bool isMap,
                                              bool hasLongProducts,
                                              TileShape shape) {
   // Nobody sent ahead what is loaded directly: a thread waits for it.
@@ -379,6 +381,12 @@ static SmallVector<Placements> getPlacements(bool loads, bool isMap,
     Placements placements{buffersInPlace, orderedInPlace, ordered};
     if (shape.rows * shape.columns <= 128 * 128)
       placements = {ordered, buffersInPlace, orderedInPlace};
+    // Two sets of smaller buffers fit beside the ring that one set of larger
+    // ones leaves, and regions wait for no others. With one loaded tile they
+    // were not faster.
+    Placement halves{false, false, true, /*ordered=*/false, kMinChunk};
+    if (loads > 1 && hasLongProducts)
+      placements.insert(placements.begin(), halves);
     if (hasLongProducts)
       return {placements, {buffers}, {direct}};
     return {{buffersInPlace}, {buffers}, placements, {direct}};
@@ -428,9 +436,52 @@ getBuffers(Placement placement, int64_t staged, int64_t ahead, bool isMap) {
     int64_t prefetch =
         std::max(ahead, placement.inPlace ? std::max(slots, int64_t(2))
                                           : std::min(slots, int64_t(2)));
+    if (placement.chunk != kMaxChunk)
+      prefetch = std::max(prefetch, slots + 1);
     pairs.push_back({slots * staged, placement.prefetch ? prefetch : 0});
   }
   return pairs;
+}
+
+/// Schedules with chunks of half the columns, made of the first of each tile and
+/// placement: as many bytes in flight in twice as many chunks, or a stage more.
+/// They are candidates for who measures.
+static SmallVector<ScheduleAttr>
+getHalfChunkSchedules(const KernelModel &kernel,
+                      ArrayRef<ScheduleAttr> schedules) {
+  SmallVector<ScheduleAttr> firsts, halves;
+  for (ScheduleAttr schedule : schedules) {
+    if (getClusterBlocks(schedule) > 1 || schedule.getChunk() == kMinChunk ||
+        (schedule.getStaging() == 0 && schedule.getPrefetch() == 0) ||
+        llvm::any_of(firsts, [&](ScheduleAttr first) {
+          return first.getTile() == schedule.getTile() &&
+                 first.getPingpong() == schedule.getPingpong() &&
+                 first.getRing() == schedule.getRing() &&
+                 first.getInplace() == schedule.getInplace() &&
+                 first.getOrdered() == schedule.getOrdered() &&
+                 (first.getPrefetch() == 0) == (schedule.getPrefetch() == 0);
+        }))
+      continue;
+    firsts.push_back(schedule);
+    int64_t stages = schedule.getStages(), staging = schedule.getStaging(),
+            prefetch = schedule.getPrefetch();
+    auto add = [&](int64_t stages, int64_t staging, int64_t prefetch) {
+      auto half = ScheduleAttr::get(
+          schedule.getContext(), schedule.getTile(), stages, staging,
+          schedule.getRaster(), prefetch, schedule.getPingpong(),
+          schedule.getRing(), schedule.getInplace(), schedule.getOrdered(),
+          schedule.getSplit(), kMinChunk, schedule.getCluster());
+      std::string why;
+      if (succeeded(verifySchedule(kernel, half, why)) &&
+          !llvm::is_contained(halves, half))
+        halves.push_back(half);
+    };
+    add(stages, 2 * staging, 2 * prefetch);
+    if (prefetch)
+      add(stages + 1, staging, prefetch + 1);
+    add(stages + 1, staging, prefetch);
+  }
+  return halves;
 }
 
 /// The first schedules of each tile, with clusters of two blocks that share
@@ -455,7 +506,7 @@ getSharingSchedules(const KernelModel &kernel,
           schedule.getStaging(), schedule.getRaster(), schedule.getPrefetch(),
           schedule.getPingpong(), schedule.getRing(), schedule.getInplace(),
           schedule.getOrdered(),
-          /*split=*/1, cluster);
+          /*split=*/1, schedule.getChunk(), cluster);
       std::string why;
       if (succeeded(verifySchedule(kernel, shared, why)) &&
           !llvm::is_contained(schedules, shared))
@@ -469,13 +520,17 @@ SmallVector<ScheduleAttr>
 coda_gpu::enumerateSchedules(const KernelModel &kernel, bool batchInvariant,
                              std::string &reason) {
   MLIRContext *context = kernel.func.getContext();
-  int64_t ahead = 0;
+  int64_t loads = 0;
   bool isMap = llvm::all_of(kernel.tiles, [](const TileModel &tile) {
     return tile.phases.empty();
   });
-  for (const TileModel &tile : kernel.tiles)
-    if (tile.getPrefetchedPerChunk())
-      ahead = std::max({ahead, int64_t(1), tile.groupColumns / kChunk});
+  for (const TileModel &tile : kernel.tiles) {
+    int64_t loaded = 0;
+    for (const InputModel &input : tile.inputs)
+      if (input.path == LoadPath::Prefetched)
+        loaded += input.points;
+    loads = std::max(loads, loaded);
+  }
   SmallVector<ScheduleAttr> schedules;
   for (TileShape shape : getTileShapes(kernel)) {
     if (batchInvariant && !isBatchInvariant(shape.getSchedule(context)))
@@ -484,12 +539,15 @@ coda_gpu::enumerateSchedules(const KernelModel &kernel, bool batchInvariant,
       auto make = [&](int64_t staging, int64_t prefetch) {
         return shape.getSchedule(context, stages, staging, prefetch,
                                  placement.ring, placement.inPlace,
-                                 placement.ordered);
+                                 placement.ordered, placement.chunk);
       };
-      int64_t staged = 0;
-      for (const TileModel &tile : kernel.tiles)
-        staged = std::max(
-            staged, getStagingPerChunk(tile, make(0, placement.prefetch)));
+      int64_t staged = 0, ahead = 0;
+      for (const TileModel &tile : kernel.tiles) {
+        ScheduleAttr any = make(0, placement.prefetch);
+        staged = std::max(staged, getStagingPerChunk(tile, any));
+        if (tile.getPrefetchedPerChunk())
+          ahead = std::max(ahead, getChunksAhead(tile, any));
+      }
       for (auto [staging, prefetch] :
            getBuffers(placement, staged, ahead, isMap)) {
         ScheduleAttr schedule = make(staging, prefetch);
@@ -507,7 +565,7 @@ coda_gpu::enumerateSchedules(const KernelModel &kernel, bool batchInvariant,
       }
     };
     for (const Placements &placements :
-         getPlacements(ahead != 0, isMap, hasLongProducts(kernel), shape))
+         getPlacements(loads, isMap, hasLongProducts(kernel), shape))
       // A deep ring first: bytes on their way are worth more than chunks on
       // theirs. Then as many chunks in flight as fit.
       for (int64_t stages : {16, 12, 10, 8, 6, 5, 4, 3, 2}) {
@@ -519,7 +577,10 @@ coda_gpu::enumerateSchedules(const KernelModel &kernel, bool batchInvariant,
           add(placement, stages);
       }
   }
-  llvm::append_range(schedules, getSharingSchedules(kernel, schedules));
+  SmallVector<ScheduleAttr> halves = getHalfChunkSchedules(kernel, schedules);
+  SmallVector<ScheduleAttr> sharing = getSharingSchedules(kernel, schedules);
+  llvm::append_range(schedules, halves);
+  llvm::append_range(schedules, sharing);
   return schedules;
 }
 

@@ -160,10 +160,10 @@ func.func private @loads_more(%a: memref<?x64xbf16>, %w: memref<256x64xbf16>, %r
 // -----
 
 // Two tiles loaded and three stored: two sets of buffers would leave three stages
-// to the ring. The products are long enough for one set, which the pair takes in
-// turn, and for a longer region.
+// to the ring, with chunks of half the columns four. The products are long enough
+// for a longer region.
 // CHECK-LABEL: func.func private @loads_two
-// CHECK-SAME: tile = [192, 128, 64], stages = 4, staging = 2, prefetch = 3, raster = 8, pingpong = true, inplace = true, ordered = true>
+// CHECK-SAME: tile = [192, 128, 64], stages = 4, staging = 3, prefetch = 2, raster = 8, pingpong = true, chunk = 32>
 func.func private @loads_two(%a: memref<?x2048xbf16>, %w: memref<4096x2048xbf16>, %r: memref<?x4096xbf16>, %c: memref<?x4096xbf16>, %o: memref<?x4096xbf16>, %h: memref<?x4096xbf16>, %y: memref<?x4096xbf16>) attributes {coda.kernel} {
   coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x2048xbf16>, memref<4096x2048xbf16>) ins(%r[m, n], %c[m, n] : memref<?x4096xbf16>, memref<?x4096xbf16>) outs(%o[m, n], %h[m, n], %y[m, n] : memref<?x4096xbf16>, memref<?x4096xbf16>, memref<?x4096xbf16>) {
   ^bb0(%x: f32, %b: bf16, %d: bf16):

@@ -359,3 +359,15 @@ func.func private @ordered_without_loads(%a: memref<64x64xbf16>, %w: memref<64x6
   }
   return
 }
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: chunk must be 32 or 64 columns}}
+func.func private @chunk(%a: memref<64x64xbf16>, %w: memref<64x64xbf16>, %o: memref<64x64xf32>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 64, 64], stages = 3, staging = 2, prefetch = 0, raster = 8, chunk = 16>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x64xbf16>, memref<64x64xbf16>) outs(%o[m, n] : memref<64x64xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}

@@ -18,8 +18,8 @@
 
 `prepare` compiles the programs and needs no GPU; `run` needs one, torch,
 python/coda on PYTHONPATH, and DIR, which may have come from another machine.
-`--schedule='ordered = true'` forces the first of a product's candidates that matches,
-where there is one; `--cluster=2x1` has products in clusters of two blocks along m that
+`--schedule='ordered = true'` or `'chunk = 32'` forces the first of a product's candidates
+that matches, where there is one; `--cluster=2x1` has products in clusters of two blocks along m that
 share factors, with loaded tiles in the ring unless --schedule says otherwise.
 
 Five programs (a plain product in each layout of its factors; residual, weighted

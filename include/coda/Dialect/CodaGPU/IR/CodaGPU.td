@@ -37,9 +37,9 @@ def CodaGPU_ScheduleAttr
       accumulator columns (those of all accumulators and u points together),
       and depth of one k block.
     - `stages`: depth of the ring.
-    - `staging`: 8 KB buffers per consumer warpgroup that stored chunks of
-      64x64 pass through on their way out.
-    - `prefetch`: chunks of 64x64 whose loaded tiles are on their way to, or in,
+    - `staging`: buffers per consumer warpgroup that stored chunks of 64 rows and
+      64 columns (`chunk`) pass through on their way out, 8 KB each.
+    - `prefetch`: such chunks whose loaded tiles are on their way to, or in,
       each consumer warpgroup's own buffers.
     - `ring`: loaded tiles come through the ring instead, after the k blocks of
       their tile. Not with `pingpong`. Without either a thread loads what it
@@ -48,6 +48,8 @@ def CodaGPU_ScheduleAttr
       width, box by box, and leaves from there; others pass through `staging`.
     - `ordered`: with `pingpong`, the regions of a block's tiles follow each other
       and take one set of buffers, `prefetch` and `staging` in all.
+    - `chunk`: columns of a chunk, 64 or 32. The smaller takes half the memory of
+      each buffer, so that more of them, or more stages, fit. 64 if left out.
     - `raster`: row tiles that share a walk over the columns, for L2 reuse.
     - `pingpong`: see above; false if left out.
     - `cluster`: blocks along m and n that have neighbouring tiles. Each loads a
@@ -76,12 +78,13 @@ def CodaGPU_ScheduleAttr
                         OptionalParameter<"bool">:$inplace,
                         OptionalParameter<"bool">:$ordered,
                         DefaultValuedParameter<"int64_t", "1">:$split,
+                        DefaultValuedParameter<"int64_t", "64">:$chunk,
                         DefaultValuedParameter<"ClusterShape", "ClusterShape()">
                             :$cluster);
   let assemblyFormat = [{
     `<` `tile` `=` `[` $tile `]` `,`
     struct($stages, $staging, $prefetch, $raster, $pingpong, $ring, $inplace,
-           $ordered, $split, $cluster) `>`
+           $ordered, $split, $chunk, $cluster) `>`
   }];
 }
 
