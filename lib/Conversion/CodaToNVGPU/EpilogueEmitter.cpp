@@ -676,8 +676,10 @@ void EpilogueEmitter::run(ArrayRef<Value> threadAccumulators,
     walkChunk([&] { evaluateBlock(); });
     // Tiles that no output reads are loaded all the same.
     loaded->awaitChunk(fragment, chunk);
-    for (auto &[key, rows] : rowStates)
-      rows.fold();
+    // After as many columns whatever the chunks: the same bits.
+    if ((chunk + 1) * chunkColumns % kMaxChunk == 0)
+      for (auto &[key, rows] : rowStates)
+        rows.fold();
     for (auto [number, output] : llvm::enumerate(tile.outputs))
       if (output.reduce == ReduceKind::Rows &&
           (chunk + 1) * chunkColumns % output.groupColumns == 0)

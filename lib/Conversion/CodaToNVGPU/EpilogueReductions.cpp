@@ -191,7 +191,8 @@ void EpilogueEmitter::enterGroup() {
          ++chunk) {
       enterChunk();
       walkChunk([&] { addToRows(rows, evaluate(group.getValue())); });
-      rows.fold();
+      if ((chunk + 1) * chunkColumns % kMaxChunk == 0)
+        rows.fold();
     }
     chunk = first;
     SmallVector<Value, 2> results = rows.finish(

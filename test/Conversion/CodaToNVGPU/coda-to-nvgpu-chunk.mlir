@@ -120,3 +120,21 @@ func.func private @narrow(%a: memref<128x256xf8E4M3FN>, %w: memref<512x256xf8E4M
   }
   return
 }
+
+// -----
+
+// What is combined of 64 columns is combined at once, as in chunks of 64: 16 terms of
+// each of two rows, relative to one maximum.
+
+// CHECK: gpu.func @logarithm_128x64x64_s3_chunk32
+// CHECK-COUNT-32: math.exp2
+// CHECK-NOT: math.exp2
+// CHECK: nvvm.shfl.sync bfly
+func.func private @logarithm(%a: memref<128x192xbf16>, %w: memref<64x192xbf16>, %s: memref<128xf32>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 64, 64], stages = 3, staging = 0, prefetch = 0, raster = 8, chunk = 32>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<128x192xbf16>, memref<64x192xbf16>)
+      outs(fresh logaddexp %s[m] : memref<128xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
