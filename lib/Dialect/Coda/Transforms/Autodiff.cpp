@@ -54,6 +54,12 @@ static void flatten(func::FuncOp func) {
   }
 }
 
+/// Whether cotangents of `type` exist: a tensor of floats.
+static bool isDifferentiable(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && getCotangentType(tensor.getElementType());
+}
+
 namespace {
 class AutodiffPass : public coda::impl::AutodiffPassBase<AutodiffPass> {
 public:
@@ -73,7 +79,8 @@ public:
   }
 
 private:
-  LogicalResult readType(StringRef option, StringRef name, FloatType &type) {
+  LogicalResult readType(Operation *at, StringRef option, StringRef name,
+                         FloatType &type) {
     MLIRContext *context = &getContext();
     if (name.empty())
       return success();
@@ -86,7 +93,7 @@ private:
     else if (name == "f64")
       type = Float64Type::get(context);
     else
-      return getOperation()->emitError()
+      return at->emitError()
              << option << "=" << name
              << " is no type of gradients; there are f64, f32, f16 and bf16";
     return success();
@@ -94,6 +101,11 @@ private:
 
   LogicalResult readOptions(AutodiffOptions &options, func::FuncOp &main) {
     ModuleOp module = getOperation();
+    main = module.lookupSymbol<func::FuncOp>(function);
+    if (!main)
+      return module.emitError()
+             << "no function '" << function
+             << "' to differentiate; name one with func=";
     if (save == "min")
       options.save = SavePolicy::Min;
     else if (save == "stored")
@@ -101,21 +113,16 @@ private:
     else if (save == "all")
       options.save = SavePolicy::All;
     else
-      return module.emitError() << "save=" << save
-                                << " is unknown; there are min, stored and all";
-    if (failed(readType("grad-dtype", gradDtype, options.gradType)) ||
-        failed(readType("residual-grad", residualGrad,
+      return main.emitError() << "save=" << save
+                              << " is unknown; there are min, stored and all";
+    if (failed(readType(main, "grad-dtype", gradDtype, options.gradType)) ||
+        failed(readType(main, "residual-grad", residualGrad,
                         options.residualGradType)))
       return failure();
     options.constants.assign(constants.begin(), constants.end());
     options.accumulate = accumulate;
     options.recomputeOver = recomputeOver;
     options.strict = numerics == Numerics::Strict;
-    main = module.lookupSymbol<func::FuncOp>(function);
-    if (!main)
-      return module.emitError()
-             << "no function '" << function
-             << "' to differentiate; name one with func=";
     if (main.isDeclaration() || !main.getBody().hasOneBlock())
       return main.emitError() << "'" << function
                               << "' has no body of one block; only such a "
@@ -130,6 +137,15 @@ private:
       if (number < 0 || number >= main.getNumArguments())
         return main.emitError() << "constants names argument " << number
                                 << " of " << main.getNumArguments();
+    bool hasVariable = false;
+    for (auto [i, type] : llvm::enumerate(main.getArgumentTypes()))
+      hasVariable |= isDifferentiable(type) &&
+                     !llvm::is_contained(options.constants, int64_t(i));
+    if (!hasVariable)
+      return main.emitError()
+             << "'" << function
+             << "' has no argument to differentiate by: each is a constant, or "
+                "no tensor of floats; leave one out of the constants";
     return success();
   }
 };
@@ -138,12 +154,6 @@ private:
 //===----------------------------------------------------------------------===//
 // What is active, what is at hand
 //===----------------------------------------------------------------------===//
-
-/// Whether cotangents of `type` exist: a tensor of floats.
-static bool isDifferentiable(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && getCotangentType(tensor.getElementType());
-}
 
 void FunctionAdjoint::findActive() {
   for (BlockArgument argument : main.getArguments())
@@ -389,6 +399,27 @@ LogicalResult FunctionAdjoint::visitStructural(Operation *op) {
   return failure();
 }
 
+/// What has no adjoint in the region of a linalg op that is no tile op; empty if
+/// it is the op as a whole.
+static std::string describeBody(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::GenericOp>(op);
+  if (!linalgOp)
+    return {};
+  for (Operation &inner : linalgOp.getBody()->without_terminator())
+    if (!isa<linalg::IndexOp>(inner) &&
+        !isa<arith::ArithDialect, math::MathDialect>(inner.getDialect()))
+      return (" with '" + inner.getName().getStringRef() + "' in its body")
+          .str();
+  if (linalgOp.getNumReductionLoops() == 0)
+    return {};
+  Operation *combine =
+      linalgOp.getBody()->getTerminator()->getOperand(0).getDefiningOp();
+  if (combine && !isa<arith::AddFOp>(combine))
+    return (" that reduces by '" + combine->getName().getStringRef() + "'")
+        .str();
+  return {};
+}
+
 LogicalResult FunctionAdjoint::visit(Operation *op) {
   for (Value result : op->getResults())
     if (isQuantizedFloat(getElementTypeOrSelf(result)) && isActive(result) &&
@@ -412,8 +443,8 @@ LogicalResult FunctionAdjoint::visit(Operation *op) {
       succeeded(visitStructural(op)))
     return success();
   return op->emitError()
-         << "'" << op->getName().getStringRef()
-         << "' is on the way from an argument to a result and has no adjoint; "
+         << "'" << op->getName().getStringRef() << "'" << describeBody(op)
+         << " is on the way from an argument to a result and has no adjoint; "
             "split the function there, or keep its gradient from passing here";
 }
 

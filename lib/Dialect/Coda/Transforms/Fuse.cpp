@@ -304,23 +304,43 @@ bool FusePass::slice(const JoinPlan &plan) {
   return true;
 }
 
+/// What makes `value`, behind views.
+static Operation *getProducer(Value value) {
+  Operation *def = value.getDefiningOp();
+  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+                         tensor::ExtractSliceOp>(def))
+    def = def->getOperand(0).getDefiningOp();
+  return def;
+}
+
 void FusePass::reportRefusals(Block &block) {
   for (Operation &op : block) {
     auto consumer = dyn_cast<TileOpInterface>(op);
     if (!consumer)
       continue;
+    // A gemm that loads what an earlier one stored reads it from memory by
+    // design; only a map that stays alone is worth a remark.
+    if (consumer.getNumProducts())
+      continue;
+    // Of several producers the last is the one that it could be a part of.
+    std::optional<Refusal> last;
+    Operation *lastProducer = nullptr;
     for (unsigned i = 0; i < consumer.getInputs().size(); ++i) {
       JoinPlan plan;
       Refusal refusal;
-      // A gemm that loads what an earlier one stored reads it from memory by
-      // design; only a map that stays alone is worth a remark.
-      if (consumer.getNumProducts() ||
-          succeeded(planJoin(consumer, i, getOptions(), plan, refusal)))
+      if (succeeded(planJoin(consumer, i, getOptions(), plan, refusal)))
         continue;
-      emitRefusal(consumer, "coda-fuse", "not fused with the producer",
-                  refusal);
-      ++numRefused;
-      break;
+      Operation *producer = getProducer(consumer.getInputs()[i]);
+      if (last && lastProducer && producer &&
+          !(lastProducer->getBlock() == producer->getBlock() &&
+            lastProducer->isBeforeInBlock(producer)))
+        continue;
+      last = refusal;
+      lastProducer = producer;
     }
+    if (!last)
+      continue;
+    emitRefusal(consumer, "coda-fuse", "not fused with the producer", *last);
+    ++numRefused;
   }
 }
