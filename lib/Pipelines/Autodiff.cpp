@@ -28,11 +28,8 @@ void coda::buildAutodiffPipeline(OpPassManager &pm,
     addFusion(pm, fuse);
   // A row's partial sums are saved as they are: a sum of them would be a launch.
   // The adjoint of a logaddexp reads its whole value.
-  if (options.fuse && options.numerics != Numerics::Strict) {
-    PartitionReductionsPassOptions partition;
-    partition.sumsOnly = true;
-    pm.addNestedPass<func::FuncOp>(createPartitionReductionsPass(partition));
-  }
+  if (options.fuse)
+    addPartialSums(pm, options.numerics, /*sumsOnly=*/true);
   addCleanup(pm);
   AutodiffPassOptions autodiff;
   autodiff.function = options.function;

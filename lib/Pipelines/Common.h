@@ -10,6 +10,8 @@
 
 #include <cstdint>
 
+#include "coda/Dialect/Coda/Transforms/Numerics.h"
+
 namespace mlir {
 class OpPassManager;
 namespace coda {
@@ -27,6 +29,9 @@ void addFormation(OpPassManager &pm, const FusePipelineOptions &options,
                   bool all);
 /// Joins tile ops.
 void addFusion(OpPassManager &pm, const FusePipelineOptions &options);
+/// Cuts reductions into partial ones, each time into the same: what is cut again
+/// has been saved whole. `sumsOnly`: sums alone. Nothing for strict numerics.
+void addPartialSums(OpPassManager &pm, Numerics numerics, bool sumsOnly);
 /// From joined tile ops to calls of kernels: bundle, partition, outline.
 void addLaunches(OpPassManager &pm, const FusePipelineOptions &options);
 

@@ -51,14 +51,20 @@ void coda::addFusion(OpPassManager &pm, const FusePipelineOptions &options) {
   addCleanup(pm);
 }
 
+void coda::addPartialSums(OpPassManager &pm, Numerics numerics,
+                          bool sumsOnly) {
+  if (numerics == Numerics::Strict)
+    return;
+  PartitionReductionsPassOptions partition;
+  partition.sumsOnly = sumsOnly;
+  // The bits of a row then depend on how many there are.
+  if (numerics == Numerics::Relaxed)
+    partition.fewRowsGranule = 64;
+  pm.addNestedPass<func::FuncOp>(createPartitionReductionsPass(partition));
+}
+
 void coda::addLaunches(OpPassManager &pm, const FusePipelineOptions &options) {
-  if (options.numerics != Numerics::Strict) {
-    PartitionReductionsPassOptions partition;
-    // The bits of a row then depend on how many there are.
-    if (options.numerics == Numerics::Relaxed)
-      partition.fewRowsGranule = 64;
-    pm.addNestedPass<func::FuncOp>(createPartitionReductionsPass(partition));
-  }
+  addPartialSums(pm, options.numerics, /*sumsOnly=*/false);
   addCleanup(pm);
   pm.addNestedPass<func::FuncOp>(createBundlePass());
   pm.addPass(createOutlineKernelsPass());
