@@ -193,6 +193,9 @@ LogicalResult Compilation::checkOptions() {
   if (options.plainGemms && (!options.fuse || options.reference))
     return fail("--plain-gemms takes the products of the fused program; leave "
                 "--no-fuse and --reference out");
+  if (!options.scheduleGPU.empty() && options.scheduleDatabase.empty())
+    return fail("--gpu=" + options.scheduleGPU +
+                " says whose schedules count; it needs --schedule-db");
   if (options.target == "sm_90a") {
     if (options.numerics == Numerics::Strict || options.reference)
       return fail("the target 'sm_90a' has relaxed numerics only; give "
@@ -225,7 +228,7 @@ LogicalResult Compilation::checkOptions() {
     return success();
   default:
     return fail("the target 'cpu' has no such stage; --emit takes fused, llvm "
-                "or so");
+                "or so, and the others with --target=sm_90a");
   }
 }
 
