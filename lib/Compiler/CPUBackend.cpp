@@ -41,8 +41,7 @@ llvm::Expected<CPUTarget> coda::resolveCPU(llvm::StringRef name) {
     return CPUTarget{"x86-64-v3", "", kFeatureAVX2};
   if (name != "native")
     return llvm::createStringError(
-        "unknown CPU '%s'; there are 'native' and 'x86-64-v3'",
-        name.str().c_str());
+        "an unknown CPU; there are native and x86-64-v3");
   llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
   for (const char *needed : {"avx2", "fma", "f16c", "bmi", "bmi2"})
     if (!host.lookup(needed))

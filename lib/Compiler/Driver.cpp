@@ -58,7 +58,8 @@ std::optional<EmitStage> coda::parseEmitStage(llvm::StringRef name) {
 
 namespace {
 
-/// Makes an output under another name and renames it once it is complete.
+/// Makes an output under another name and renames it once it is complete. What
+/// is no regular file (a pipe, a device) is written as it is.
 class Output {
 public:
   explicit Output(StringRef path) : path(path) {}
@@ -69,6 +70,12 @@ public:
 
   /// The path to write to.
   llvm::Expected<std::string> open() {
+    if (llvm::sys::fs::is_directory(path))
+      return llvm::createStringError(
+          "cannot write '%s': it is a folder; give the path of a file",
+          path.c_str());
+    if (isSpecial())
+      return path;
     int descriptor;
     llvm::SmallString<128> name;
     if (std::error_code error = llvm::sys::fs::createUniqueFile(
@@ -85,6 +92,8 @@ public:
   }
 
   llvm::Error commit() {
+    if (temporary.empty())
+      return llvm::Error::success();
     if (std::error_code error = llvm::sys::fs::rename(temporary, path))
       return llvm::createStringError(error, "cannot write '%s': %s",
                                      path.c_str(), error.message().c_str());
@@ -96,6 +105,13 @@ public:
   llvm::Error writeText(llvm::function_ref<void(llvm::raw_ostream &)> print) {
     if (path == "-") {
       print(llvm::outs());
+      llvm::outs().flush();
+      if (std::error_code error = llvm::outs().error()) {
+        llvm::outs().clear_error();
+        return llvm::createStringError(error,
+                                       "cannot write to standard output: %s",
+                                       error.message().c_str());
+      }
       return llvm::Error::success();
     }
     llvm::Expected<std::string> name = open();
@@ -115,6 +131,15 @@ public:
     return commit();
   }
 
+  /// Whether there is something at the path that is neither file nor folder.
+  bool isSpecial() const {
+    llvm::sys::fs::file_status status;
+    return !llvm::sys::fs::status(path, status) &&
+           llvm::sys::fs::exists(status) &&
+           !llvm::sys::fs::is_regular_file(status) &&
+           !llvm::sys::fs::is_directory(status);
+  }
+
 private:
   std::string path;
   std::string temporary;
@@ -132,7 +157,7 @@ public:
       if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
         printError(describeLocation(diagnostic.getLocation()), diagnostic.str());
       else if (diagnostic.getSeverity() == DiagnosticSeverity::Remark)
-        report.addRemark(diagnostic);
+        addRemark(diagnostic);
       return success();
     });
   }
@@ -153,6 +178,18 @@ private:
       errors << (c == '\n' ? ' ' : c);
     errors << '\n';
   }
+  /// Remarks go to the report; one about speed that the user may not expect is
+  /// printed, too.
+  void addRemark(const Diagnostic &diagnostic) {
+    report.addRemark(diagnostic);
+    std::string text = diagnostic.str();
+    if (parseRemark(text).reason != "unfused-on-device")
+      return;
+    std::string where = describeLocation(diagnostic.getLocation());
+    std::string line = "remark: " + where + (where.empty() ? "" : ": ") + text;
+    if (!llvm::is_contained(onDevice, line))
+      onDevice.push_back(std::move(line));
+  }
   LogicalResult fail(const llvm::Twine &what) {
     printError("", what.str());
     return failure();
@@ -162,6 +199,8 @@ private:
   }
 
   LogicalResult checkOptions();
+  /// Of --grad: what they say of the function.
+  LogicalResult checkGradOptions();
   LogicalResult fuse();
   LogicalResult differentiate();
   LogicalResult writeReport(StringRef inputPath);
@@ -180,6 +219,8 @@ private:
   MLIRContext context;
   OwningOpRef<ModuleOp> module;
   bool reported = false;
+  /// Lines about what runs on the device without a kernel of its own.
+  std::vector<std::string> onDevice;
   llvm::SourceMgr sources;
   CompilationReport report{sources};
 };
@@ -193,6 +234,23 @@ LogicalResult Compilation::checkOptions() {
   if (options.plainGemms && (!options.fuse || options.reference))
     return fail("--plain-gemms takes the products of the fused program; leave "
                 "--no-fuse and --reference out");
+  if (options.save != "min" && options.save != "stored" &&
+      options.save != "all")
+    return fail("--save=" + llvm::Twine(options.save) +
+                " is unknown; there are min, stored and all");
+  for (auto [flag, type] : {std::pair("--grad-dtype=", StringRef(options.gradDtype)),
+                            std::pair("--residual-grad=",
+                                      StringRef(options.residualGrad))})
+    if (!type.empty() && type != "f64" && type != "f32" && type != "f16" &&
+        type != "bf16")
+      return fail(flag + llvm::Twine(type) +
+                  " is no type of gradients; there are f64, f32, f16 and bf16");
+  if (options.recomputeOver < 0)
+    return fail("--recompute-over=" + llvm::Twine(options.recomputeOver) +
+                ": give a number of bytes, or 0 for never");
+  if (llvm::Expected<CPUTarget> cpu = resolveCPU(options.cpu); !cpu)
+    return fail("--cpu=" + llvm::Twine(options.cpu) + ": " +
+                llvm::toString(cpu.takeError()));
   if (!options.scheduleGPU.empty() && options.scheduleDatabase.empty())
     return fail("--gpu=" + options.scheduleGPU +
                 " says whose schedules count; it needs --schedule-db");
@@ -219,8 +277,8 @@ LogicalResult Compilation::checkOptions() {
     return fail("--numerics=batch-invariant is about schedules of kernels; it "
                 "is for --target=sm_90a");
   if (options.target != "cpu")
-    return fail("unknown target '" + llvm::Twine(options.target) +
-                "'; there are 'cpu' and 'sm_90a'");
+    return fail("--target=" + llvm::Twine(options.target) +
+                " is unknown; there are cpu and sm_90a");
   switch (options.emit) {
   case EmitStage::Fused:
   case EmitStage::LLVM:
@@ -260,7 +318,29 @@ LogicalResult Compilation::fuse() {
       "fusing");
 }
 
+LogicalResult Compilation::checkGradOptions() {
+  auto function = module->lookupSymbol<func::FuncOp>(options.entry);
+  if (!function) {
+    std::string names;
+    for (auto other : module->getOps<func::FuncOp>())
+      if (other.isPublic())
+        names += (names.empty() ? "'" : ", '") + other.getName().str() + "'";
+    return fail("--entry=" + llvm::Twine(options.entry) +
+                ": the input has no function of this name; there are " +
+                (names.empty() ? "none" : names));
+  }
+  int64_t count = function.getNumArguments();
+  for (int64_t constant : options.gradConstants)
+    if (constant < 0 || constant >= count)
+      return fail("--grad-constants=" + llvm::Twine(constant) + ": '" +
+                  options.entry + "' has " + llvm::Twine(count) +
+                  " arguments, which are numbered from 0");
+  return success();
+}
+
 LogicalResult Compilation::differentiate() {
+  if (failed(checkGradOptions()))
+    return failure();
   context.disableMultithreading();
   AutodiffPipelineOptions pipeline;
   pipeline.function = options.entry;
@@ -382,6 +462,7 @@ LogicalResult Compilation::compileForGPU(StringRef outputPath) {
           },
           "scheduling for sm_90a")))
     return failure();
+  report.addLaunched(*module);
   if (options.emit == EmitStage::Scheduled) {
     report.addPlanned(*module);
     return writeModule(outputPath);
@@ -466,14 +547,16 @@ LogicalResult Compilation::emitHost(StringRef outputPath,
 LogicalResult Compilation::run(StringRef inputPath, StringRef outputPath) {
   if (failed(checkOptions()))
     return failure();
-  if (outputPath == "-" && options.emit == EmitStage::SharedObject)
-    return fail("a shared object does not go to standard output; give a path");
-  // Before anything is written: with a report that cannot be, there is no output.
-  if (!options.reportPath.empty()) {
-    llvm::Expected<std::string> name = Output(options.reportPath).open();
-    if (!name)
-      return fail(name.takeError());
-  }
+  if (options.emit == EmitStage::SharedObject &&
+      (outputPath == "-" || Output(outputPath).isSpecial()))
+    return fail("-o " + outputPath +
+                ": a shared object is a file; give the path of one");
+  // Before anything is read or written: an output without its report, or the
+  // other way round, would be half of what was asked for.
+  for (StringRef path : {StringRef(options.reportPath), outputPath})
+    if (!path.empty() && path != "-")
+      if (llvm::Expected<std::string> name = Output(path).open(); !name)
+        return fail(name.takeError());
   auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(inputPath, /*IsText=*/true);
   if (!buffer)
     return fail("cannot read '" + llvm::Twine(inputPath) +
@@ -493,7 +576,11 @@ LogicalResult Compilation::run(StringRef inputPath, StringRef outputPath) {
                              ? writeModule(outputPath)
                          : options.target == "cpu" ? compileForCPU(outputPath)
                                                    : compileForGPU(outputPath);
-  return failed(result) ? result : writeReport(inputPath);
+  if (failed(result) || failed(writeReport(inputPath)))
+    return failure();
+  for (const std::string &remark : onDevice)
+    errors << remark << '\n';
+  return success();
 }
 
 } // namespace

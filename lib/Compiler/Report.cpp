@@ -15,6 +15,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -36,10 +37,13 @@ static FileLineColRange findFileLoc(Location loc) {
 
 std::string coda::describeLocation(Location loc) {
   std::string text;
-  if (FileLineColRange file = findFileLoc(loc))
-    llvm::raw_string_ostream(text)
-        << file.getFilename().getValue() << ':' << file.getStartLine() << ':'
-        << file.getStartColumn();
+  if (FileLineColRange file = findFileLoc(loc)) {
+    llvm::raw_string_ostream stream(text);
+    stream << file.getFilename().getValue();
+    // What an empty file holds is on no line.
+    if (file.getStartLine() != 0)
+      stream << ':' << file.getStartLine() << ':' << file.getStartColumn();
+  }
   return text;
 }
 
@@ -59,6 +63,15 @@ std::string CompilationReport::getLine(Location loc) const {
   return line.size() <= kMaxLength
              ? line.str()
              : (line.take_front(kMaxLength) + "...").str();
+}
+
+RemarkParts coda::parseRemark(StringRef message) {
+  RemarkParts parts;
+  if (message.consume_front("["))
+    std::tie(parts.pass, message) = message.split("] ");
+  std::tie(parts.what, message) = message.split(": ");
+  std::tie(parts.reason, parts.detail) = message.split(": ");
+  return parts;
 }
 
 void CompilationReport::addRemark(const Diagnostic &remark) {
@@ -220,6 +233,50 @@ void CompilationReport::addPlanned(ModuleOp module) {
   }
 }
 
+void CompilationReport::addLaunched(ModuleOp module) {
+  auto reasons = module->getAttrOfType<DictionaryAttr>(
+      coda_gpu::kUnscheduledAttrName);
+  auto getReason = [&](StringRef kernel) {
+    return reasons ? reasons.getAs<StringAttr>(kernel) : StringAttr();
+  };
+  llvm::StringSet<> described;
+  for (llvm::json::Value &value : kernels) {
+    llvm::json::Object &kernel = *value.getAsObject();
+    StringRef name = *kernel.getString("name");
+    described.insert(name);
+    if (StringAttr reason = getReason(name))
+      kernel["unscheduled"] = reason.getValue();
+  }
+  for (llvm::json::Value &value : functions) {
+    llvm::json::Object &object = *value.getAsObject();
+    auto function =
+        module.lookupSymbol<func::FuncOp>(*object.getString("name"));
+    // A private function is part of its callers by now.
+    if (!function)
+      continue;
+    llvm::json::Array launches, loops, unscheduled;
+    for (const llvm::json::Value &kernel : *object.getArray("launches"))
+      if (getReason(*kernel.getAsString()))
+        unscheduled.push_back(kernel);
+    function.walk([&](Operation *op) {
+      if (coda_gpu::isLaunchedAsLoops(op))
+        loops.push_back(llvm::json::Object{
+            {"location", describeLocation(op->getLoc())},
+            {"source", getLine(op->getLoc())}});
+      auto call = dyn_cast<func::CallOp>(op);
+      if (!call)
+        return;
+      launches.push_back(call.getCallee());
+      if (described.insert(call.getCallee()).second)
+        kernels.push_back(describeKernel(
+            module.lookupSymbol<func::FuncOp>(call.getCallee())));
+    });
+    object["launches"] = std::move(launches);
+    object["loops"] = std::move(loops);
+    object["unscheduled"] = std::move(unscheduled);
+  }
+}
+
 llvm::json::Value CompilationReport::toJSON(StringRef input, StringRef target,
                                             StringRef numerics) const {
   auto withField = [](const llvm::json::Array &objects,
@@ -326,7 +383,8 @@ private:
 
 void HTMLPrinter::functions(const llvm::json::Array &functions) {
   os << "<h2>Functions</h2>\n<table><tr><th>function</th><th>launches</th>"
-        "<th>left unfused</th><th>workspace</th></tr>\n";
+        "<th>left unfused</th><th>loops on the device</th><th>workspace</th>"
+        "</tr>\n";
   for (const llvm::json::Value &value : functions) {
     const llvm::json::Object &function = *value.getAsObject();
     os << "<tr><td>";
@@ -340,11 +398,34 @@ void HTMLPrinter::functions(const llvm::json::Array &functions) {
     llvm::MapVector<StringRef, unsigned> counts;
     for (const llvm::json::Value &op : *function.getArray("unfused"))
       ++counts[op.getAsString().value_or("")];
-    for (auto [i, entry] : llvm::enumerate(counts)) {
-      os << (i ? "<br>" : "") << entry.second << ' ';
-      code(entry.first);
+    bool isFirst = true;
+    auto line = [&] { os << (std::exchange(isFirst, false) ? "" : "<br>"); };
+    for (auto [name, count] : counts) {
+      line();
+      os << count << ' ';
+      code(name);
     }
-    os << (counts.empty() ? "nothing" : "") << "</td><td>";
+    if (const llvm::json::Array *unscheduled = function.getArray("unscheduled"))
+      for (const llvm::json::Value &kernel : *unscheduled) {
+        line();
+        code(kernel.getAsString().value_or(""));
+        os << ", no schedule";
+      }
+    os << (isFirst ? "nothing" : "") << "</td><td>";
+    const llvm::json::Array *loops = function.getArray("loops");
+    if (!loops || loops->empty()) {
+      os << "none";
+    } else {
+      os << loops->size() << ", of";
+      llvm::SetVector<StringRef> places;
+      for (const llvm::json::Value &loop : *loops)
+        places.insert(get(*loop.getAsObject(), "location"));
+      for (StringRef place : places) {
+        os << "<br>";
+        where(place);
+      }
+    }
+    os << "</td><td>";
     StringRef workspace = get(function, "workspace");
     text(workspace.empty() ? "not planned at this stage" : workspace);
     os << "</td></tr>\n";
@@ -358,6 +439,11 @@ void HTMLPrinter::kernel(const llvm::json::Object &kernel) {
   if (StringRef schedule = get(kernel, "schedule"); !schedule.empty()) {
     os << "<tr><th>schedule</th><td>";
     code(schedule);
+    os << "</td></tr>\n";
+  }
+  if (StringRef reason = get(kernel, "unscheduled"); !reason.empty()) {
+    os << "<tr><th>schedule</th><td>none: ";
+    text(reason);
     os << "</td></tr>\n";
   }
   for (const llvm::json::Value &value : *kernel.getArray("members")) {
@@ -399,12 +485,7 @@ void HTMLPrinter::remarks(const llvm::json::Array &remarks) {
         "<th>where</th></tr>\n";
   for (const llvm::json::Value &value : remarks) {
     const llvm::json::Object &remark = *value.getAsObject();
-    // [pass] what: reason: detail
-    StringRef message = get(remark, "message"), pass;
-    if (message.consume_front("["))
-      std::tie(pass, message) = message.split("] ");
-    auto [what, rest] = message.split(": ");
-    auto [reason, detail] = rest.split(": ");
+    auto [pass, what, reason, detail] = parseRemark(get(remark, "message"));
     os << "<tr><td>";
     code(pass);
     os << "</td><td>";

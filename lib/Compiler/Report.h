@@ -33,13 +33,19 @@ namespace coda {
 /// there is none.
 std::string describeLocation(Location loc);
 
+/// The parts of a remark of a pass, `[pass] what: reason: detail`.
+struct RemarkParts {
+  llvm::StringRef pass, what, reason, detail;
+};
+RemarkParts parseRemark(llvm::StringRef message);
+
 class CompilationReport {
 public:
   /// Texts of source lines are taken from `sources`, which outlives this.
   explicit CompilationReport(const llvm::SourceMgr &sources)
       : sources(sources) {}
 
-  /// A remark of a pass, `[pass] what: reason: detail`, with its notes.
+  /// A remark of a pass with its notes.
   void addRemark(const Diagnostic &remark);
   /// The module after coda-fuse-pipeline: functions with their launches and
   /// what was left to them; kernels, in the order of their launches, with what
@@ -48,6 +54,10 @@ public:
   /// The module with its workspaces planned: their bytes; and with schedules on
   /// its kernels, if the target has any.
   void addPlanned(ModuleOp module);
+
+  /// The module with schedules, of a GPU target: what its functions launch, by
+  /// now without the kernels that no schedule fits, and what runs as loops.
+  void addLaunched(ModuleOp module);
 
   llvm::json::Value toJSON(llvm::StringRef input, llvm::StringRef target,
                            llvm::StringRef numerics) const;

@@ -7,6 +7,8 @@
 
 #include "coda/Runtime/Npz.h"
 
+#include "coda/Runtime/Files.h"
+
 #include <minizip/unzip.h>
 #include <minizip/zip.h>
 
@@ -223,12 +225,10 @@ Result<Tensor> parseNpy(const unsigned char *data, size_t size,
 }
 
 Result<NamedTensors> readNpz(const std::string &path) {
+  if (Status readable = checkReadable(path); !readable.ok())
+    return readable.error();
   struct stat status;
   if (stat(path.c_str(), &status) != 0)
-    return Failure{"cannot read '" + path + "': " + std::strerror(errno)};
-  if (!S_ISREG(status.st_mode))
-    return Failure{"cannot read '" + path + "': not a regular file"};
-  if (access(path.c_str(), R_OK) != 0)
     return Failure{"cannot read '" + path + "': " + std::strerror(errno)};
   std::unique_ptr<void, UnzCloser> file(unzOpen64(path.c_str()));
   if (!file)
@@ -287,10 +287,12 @@ Result<NamedTensors> readNpz(const std::string &path) {
 Status
 writeNpz(const std::string &path,
          const std::vector<std::pair<std::string, const Tensor *>> &arrays) {
-  std::string temporary = path + ".tmp" + std::to_string(getpid());
-  zipFile file = zipOpen64(temporary.c_str(), APPEND_STATUS_CREATE);
+  Result<OutputFile> output = OutputFile::create(path);
+  if (!output.ok())
+    return output.error();
+  zipFile file = zipOpen64(output->name().c_str(), APPEND_STATUS_CREATE);
   if (!file)
-    return Failure{"cannot write '" + path + "': " + std::strerror(errno)};
+    return output->commit(false);
   bool good = true;
   for (const auto &[name, tensor] : arrays) {
     // The time stamp of all members is the start of the zip calendar, so that
@@ -309,11 +311,7 @@ writeNpz(const std::string &path,
            zipCloseFileInZip(file) == ZIP_OK;
   }
   good = zipClose(file, nullptr) == ZIP_OK && good;
-  if (good && std::rename(temporary.c_str(), path.c_str()) == 0)
-    return {};
-  std::string reason = std::strerror(errno);
-  unlink(temporary.c_str());
-  return Failure{"cannot write '" + path + "': " + reason};
+  return output->commit(good);
 }
 
 } // namespace mlir::coda::runtime

@@ -12,6 +12,8 @@
 
 #include "coda/Runtime/Recipe.h"
 
+#include "coda/Runtime/Files.h"
+
 // Errors are checked before each access; nothing here throws.
 #define JSON_NOEXCEPTION 1
 #include <nlohmann/json.hpp>
@@ -260,9 +262,9 @@ uint64_t splitmix64(uint64_t state) {
 }
 
 Result<Recipe> readRecipe(const std::string &path) {
+  if (Status status = checkReadable(path); !status.ok())
+    return status.error();
   std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return Failure{"cannot read '" + path + "': no such file or no permission"};
   std::string text((std::istreambuf_iterator<char>(file)),
                    std::istreambuf_iterator<char>());
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);

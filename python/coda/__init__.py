@@ -16,6 +16,7 @@ from .errors import (
     CompileError,
     DeviceError,
     Error,
+    PerformanceWarning,
     ToolNotFoundError,
     WorkspaceError,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "DeviceError",
     "Entry",
     "Error",
+    "PerformanceWarning",
     "ToolNotFoundError",
     "WorkspaceError",
     "compile",

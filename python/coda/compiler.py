@@ -4,10 +4,11 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
+import warnings
 from typing import Any, Optional, Union
 
 from .artifact import Artifact
-from .errors import CompileError, ToolNotFoundError
+from .errors import CompileError, PerformanceWarning, ToolNotFoundError
 
 
 def find_tool(name: str) -> str:
@@ -59,26 +60,32 @@ def compile(
     options  flags of coda-compile with `_` for `-`: numerics="strict",
              cpu="x86-64-v3", ...; True gives the bare flag, None and False none
 
-    Raises CompileError with the compiler's own text, ToolNotFoundError, or
-    ArtifactError where the result cannot run on this machine.
+    What will run slowly on the device, and why, is a PerformanceWarning. Raises
+    CompileError with the compiler's own text, where the text that was given is
+    called <string>, ToolNotFoundError, or ArtifactError where the result cannot
+    run on this machine.
     """
     tool = find_tool("coda-compile")
     scratch = tempfile.TemporaryDirectory(prefix="coda-")
     try:
         if isinstance(source, os.PathLike):
-            path = os.fspath(source)
+            path, text = os.fspath(source), None
         else:
-            path = os.path.join(scratch.name, "input.mlir")
-            text = source.encode() if isinstance(source, str) else source
-            pathlib.Path(path).write_bytes(text)
+            path, text = "-", source.encode() if isinstance(source, str) else source
         library = os.fspath(output) if output else os.path.join(scratch.name, "artifact.so")
         done = subprocess.run(
             [tool, path, "--target=" + target, "-o", library, *_flags(options)],
-            stdin=subprocess.DEVNULL, capture_output=True, text=True)
+            input=text or b"", capture_output=True)
+        said = done.stderr.decode(errors="replace").strip()
+        if text is not None:
+            said = said.replace("<stdin>", "<string>")
         if done.returncode != 0:
             raise CompileError(
-                done.stderr.strip() or "coda-compile failed with exit code %d" % done.returncode,
+                said or "coda-compile failed with exit code %d" % done.returncode,
                 done.returncode)
+        for line in said.splitlines():
+            if line.startswith("remark: "):
+                warnings.warn(line[len("remark: "):], PerformanceWarning, stacklevel=2)
         artifact = Artifact.load(library)
         # Loaded already, so the file is needed no longer; kept for `path`.
         artifact._scratch = scratch

@@ -20,6 +20,11 @@ class CompileError(Error):
         self.returncode = returncode
 
 
+class PerformanceWarning(UserWarning):
+    """A part of a compiled program runs on the device, but slowly; the text says
+    which and why."""
+
+
 class ArtifactError(Error):
     """A file is no artifact that this package or this machine can load."""
 

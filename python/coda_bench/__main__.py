@@ -6,7 +6,7 @@ import sys
 import time
 from typing import List, Optional
 
-from . import manifest, ops
+from . import catalog, manifest, ops
 from .candidates import DATABASE_NAME
 from .errors import DeviceLost, UsageError
 
@@ -87,7 +87,7 @@ def _add_run(parser) -> None:
                         help="a Python file that registers more providers")
     parser.add_argument("--regimes", type=_words, default=list(REGIMES), metavar="NAME,...",
                         help="of %s (default: both)" % ", ".join(REGIMES))
-    parser.add_argument("--json", metavar="FILE", help="default: results.json in the folder")
+    parser.add_argument("--json", metavar="FILE", help="default: %s in the folder" % manifest.RESULTS_NAME)
     parser.add_argument("--resume", action="store_true",
                         help="keep the results there; measure what they lack")
     parser.add_argument("--budget-ms", type=float, default=120.0, metavar="MS",
@@ -104,7 +104,8 @@ def _parser() -> Parser:
         prog="coda-bench", description="Measures coda's kernels beside other libraries'. "
         "Without a command: prepare, run and report in ./%s." % DEFAULT_FOLDER)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
-    listing = commands.add_parser("list", help="print the ops and the providers")
+    listing = commands.add_parser(
+        "list", help="print the ops and the providers; needs neither torch nor a GPU")
     _add_selection(listing)
     preparing = commands.add_parser(
         "prepare", help="write and compile the graphs; needs no GPU")
@@ -112,12 +113,13 @@ def _parser() -> Parser:
     _add_selection(preparing)
     _add_prepare(preparing)
     running = commands.add_parser(
-        "run", help="measure what is prepared; needs a GPU and torch, no compiler")
+        "run", help="measure what is prepared; needs torch and a GPU (or --dry-run), no compiler")
     running.add_argument("folder", metavar="DIR")
     _add_selection(running)
     _add_run(running)
     tuning = commands.add_parser(
-        "tune", help="measure the candidates that `prepare --candidates` compiled")
+        "tune", help="measure the candidates that `prepare --candidates` compiled; needs "
+        "torch and a GPU")
     tuning.add_argument("folder", metavar="DIR")
     _add_selection(tuning)
     tuning.add_argument("--schedule-db", metavar="FILE",
@@ -125,8 +127,11 @@ def _parser() -> Parser:
     tuning.add_argument("--rounds", type=int, default=8, help="calls of each candidate (8)")
     tuning.add_argument("--resume", action="store_true",
                         help="leave kernels alone that are in the database")
-    reporting = commands.add_parser("report", help="tables and plots of results")
-    reporting.add_argument("results", nargs="+", metavar="RESULTS.json")
+    reporting = commands.add_parser(
+        "report", help="tables and plots of results; needs neither torch nor a GPU")
+    reporting.add_argument(
+        "results", nargs="+", metavar="RESULTS.json|DIR",
+        help="results of `run`, or the folders that have them as %s" % manifest.RESULTS_NAME)
     reporting.add_argument("-o", "--output", metavar="FILE.md", help="default: standard output")
     reporting.add_argument("--plot", metavar="FILE", help="a .png, .svg or .html file")
     return parser
@@ -135,13 +140,8 @@ def _parser() -> Parser:
 def _list(args) -> int:
     for op in _selected(args):
         print("%-44s %8.3f TFLOP %8.3f GB" % (op.key, op.flops() / 1e12, op.bytes() / 1e9))
-    try:
-        from .providers import PROVIDERS
-    except ImportError as error:
-        print("providers: none, %s" % error)
-        return 0
-    for name, cls in PROVIDERS.items():
-        print("provider %-11s %s" % (name, cls.__doc__.splitlines()[0]))
+    for name, what in catalog.providers():
+        print("provider %-11s %s" % (name, what))
     return 0
 
 
@@ -165,14 +165,23 @@ def _require_folder(folder: str) -> None:
         raise UsageError("no folder '%s'; `coda-bench prepare %s` makes it" % (folder, folder))
 
 
+def _require_torch() -> None:
+    try:
+        import torch  # noqa: F401: whether it is there
+    except ImportError as error:
+        raise UsageError(
+            "`run` and `tune` measure with torch, which this Python (%s) has not (%s): start "
+            "them as `PYTHON -m coda_bench ...` with one that has; list, prepare and report "
+            "work without torch and without a GPU" % (sys.executable, error)) from None
+
+
 def _tune(args) -> int:
     selected = _selected_of(args)
     if args.rounds < 1:
         raise UsageError("--rounds=%d: give 1 or more" % args.rounds)
-    try:
-        from .tune import tune
-    except ImportError as error:
-        raise UsageError("measuring needs torch: %s" % error) from None
+    _require_torch()
+    from .tune import tune
+
     database = args.schedule_db or os.path.join(args.folder, DATABASE_NAME)
     try:
         return tune(selected, args.folder, database, args.rounds, args.resume, _say)
@@ -194,17 +203,16 @@ def _run(args) -> int:
         if regime not in REGIMES:
             raise UsageError("unknown regime '%s'; there are %s" % (regime, ", ".join(REGIMES)))
     selected = _selected_of(args)
-    try:
-        from . import measure, providers
-    except ImportError as error:
-        raise UsageError("measuring needs torch: %s" % error) from None
+    _require_torch()
+    from . import measure, providers
+
     for path in args.plugin:
         providers.load_plugin(path)
     start = time.monotonic()
     try:
         return measure.run(
             selected, args.providers or providers.names(),
-            args.json or os.path.join(args.folder, "results.json"), args.folder,
+            args.json or os.path.join(args.folder, manifest.RESULTS_NAME), args.folder,
             on_gpu=not args.dry_run, regimes=args.regimes, budget_ms=args.budget_ms,
             time_limit=args.time_limit, resume=args.resume, check=not args.no_check, log=_say)
     except DeviceLost as lost:
@@ -228,7 +236,7 @@ def _everything(args) -> int:
     run.given = ["run", folder]
     status = _run(run)
     _report(parser.parse_args([
-        "report", os.path.join(folder, "results.json"),
+        "report", folder,
         "-o", os.path.join(folder, "performance.md"),
         "--plot", os.path.join(folder, "performance.svg")]))
     return status

@@ -38,13 +38,16 @@ class Kernel:
 def kernels_of(
     compiler: str, source: str, target: str, flags: Sequence[str]
 ) -> List[Kernel]:
-    """Asks coda-compile; none if it refuses the graph."""
+    """Asks coda-compile; none if it refuses the graph. Kernels that no schedule fits,
+    which run as loops, are left out."""
     done = subprocess.run(
         [compiler, source, "--target=" + target, "--emit=schedules", "-o", "-", *flags],
         capture_output=True, text=True, check=False)
     if done.returncode != 0:
         return []
-    return [Kernel(**kernel) for kernel in json.loads(done.stdout)["kernels"]]
+    return [
+        Kernel(kernel["name"], kernel["key"], kernel["schedules"])
+        for kernel in json.loads(done.stdout)["kernels"] if kernel["schedules"]]
 
 
 def _shape(schedule: str) -> str:

@@ -7,6 +7,8 @@ from typing import Dict, List, Optional
 from .errors import UsageError
 
 NAME = "manifest.json"
+# What `run` leaves there.
+RESULTS_NAME = "results.json"
 VERSION = 1
 
 
@@ -56,13 +58,26 @@ class Manifest:
         return cls(data["compiler"], data["target"], ops)
 
 
+def write_text(path: str, text: str) -> None:
+    """Complete or not at all; what is no regular file (a pipe, a device) is written
+    as it is. Raises UsageError."""
+    special = os.path.exists(path) and not os.path.isfile(path)
+    temporary = path if special else path + ".part"
+    try:
+        with open(temporary, "w", encoding="utf-8") as f:
+            f.write(text)
+        if not special:
+            os.replace(temporary, path)
+    except OSError as error:
+        if not special and os.path.exists(temporary):
+            os.remove(temporary)
+        raise UsageError("cannot write %s: %s; give the path of a file in a folder that is "
+                         "there and may be written to" % (path, error.strerror)) from None
+
+
 def write_json(path: str, data) -> None:
-    """Complete or not at all."""
-    temporary = path + ".part"
-    with open(temporary, "w", encoding="utf-8") as f:
-        json.dump(data, f, indent=1)
-        f.write("\n")
-    os.replace(temporary, path)
+    """As `write_text`."""
+    write_text(path, json.dumps(data, indent=1) + "\n")
 
 
 def read_json(path: str, hint: str) -> dict:

@@ -3,10 +3,12 @@ import html
 from typing import Dict, List, Tuple
 
 from .errors import UsageError
+from .manifest import write_text
 
 # Colours that stay apart in print and for the colour-blind (Okabe and Ito).
 COLOURS = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#999999"]
 LARGEST = 1.6
+SUFFIXES = (".png", ".svg", ".html")
 
 
 def series(rows: Dict[str, dict]) -> Tuple[List[str], Dict[str, List[float]]]:
@@ -83,23 +85,21 @@ def _png(path: str, labels: List[str], ratios: Dict[str, List[float]]) -> None:
     axes.set_xlabel("time / time of the products alone (cuBLAS)")
     axes.legend(fontsize=8)
     figure.tight_layout()
-    figure.savefig(path, dpi=120)
-    pyplot.close(figure)
+    try:
+        figure.savefig(path, dpi=120)
+    except OSError as error:
+        raise UsageError("cannot write %s: %s" % (path, error.strerror)) from None
+    finally:
+        pyplot.close(figure)
 
 
 def write(path: str, rows: Dict[str, dict]) -> None:
-    """By the suffix of `path`: .png, .svg or .html. Raises UsageError."""
+    """By the suffix of `path`, one of SUFFIXES. Raises UsageError."""
     labels, ratios = series(rows)
     if path.endswith(".png"):
         _png(path, labels, ratios)
         return
-    if not path.endswith((".svg", ".html")):
-        raise UsageError("'%s': a plot is a .png, .svg or .html file" % path)
     text = svg(labels, ratios)
     if path.endswith(".html"):
         text = "<!doctype html>\n<meta charset=\"utf-8\">\n<title>coda-bench</title>\n" + text
-    try:
-        with open(path, "w", encoding="utf-8") as f:
-            f.write(text)
-    except OSError as error:
-        raise UsageError("cannot write %s: %s" % (path, error.strerror)) from None
+    write_text(path, text)

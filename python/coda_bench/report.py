@@ -4,7 +4,7 @@ from typing import Dict, List, Optional
 
 from . import plot
 from .errors import UsageError
-from .manifest import read_json
+from .manifest import RESULTS_NAME, read_json, write_text
 
 TITLES = {
     "gemm": "Plain GEMM",
@@ -28,6 +28,8 @@ DECODE_BELOW = 128
 def load(paths: List[str]) -> List[dict]:
     runs = []
     for path in paths:
+        if os.path.isdir(path):
+            path = os.path.join(path, RESULTS_NAME)
         data = read_json(path, "`coda-bench run` writes such files")
         if "results" not in data or "environment" not in data:
             raise UsageError("%s holds no results of coda-bench" % path)
@@ -183,6 +185,8 @@ def write(
 ) -> None:
     """Writes the Markdown to `output` (None: prints it) and a plot beside it."""
     runs = load(paths)
+    if plot_file and not plot_file.endswith(plot.SUFFIXES):
+        raise UsageError("'%s': a plot is a .png, .svg or .html file" % plot_file)
     shown = None
     if plot_file:
         plot.write(plot_file, combine(runs))
@@ -193,8 +197,4 @@ def write(
     if output is None:
         log(text.rstrip("\n"))
         return
-    try:
-        with open(output, "w", encoding="utf-8") as f:
-            f.write(text)
-    except OSError as error:
-        raise UsageError("cannot write %s: %s" % (output, error.strerror)) from None
+    write_text(output, text)

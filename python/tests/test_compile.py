@@ -4,6 +4,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import warnings
 
 import pytest
 
@@ -21,7 +22,12 @@ def stand_in(tmp_path, monkeypatch, fake_artifact):
     tool.write_text("""#!/bin/sh
 echo "$@" > %(t)s/arguments
 cat "$1" > %(t)s/input
-if grep -q bad "$1"; then echo "$1:1:1: error: bad input: write it well" >&2; exit 2; fi
+if grep -q bad %(t)s/input; then
+  echo "error: <stdin>:1:1: bad input: write it well" >&2; exit 2
+fi
+if grep -q slow %(t)s/input; then
+  echo "remark: <stdin>:1:1: it runs as loops" >&2; echo "a word" >&2
+fi
 while [ "$1" != -o ]; do shift; done
 cp %(so)s "$2"
 """ % {"t": tmp_path, "so": fake_artifact})
@@ -53,9 +59,21 @@ def test_keeps_the_output_where_asked(stand_in, tmp_path):
 
 
 def test_refusal(stand_in):
-    with pytest.raises(coda.CompileError, match="error: bad input: write it well") as caught:
+    with pytest.raises(coda.CompileError) as caught:
         coda.compile("bad")
+    assert str(caught.value) == "error: <string>:1:1: bad input: write it well"
     assert caught.value.returncode == 2
+
+
+def test_what_is_slow_is_a_warning(stand_in):
+    with pytest.warns(coda.PerformanceWarning) as caught:
+        slow = coda.compile("slow")
+    assert slow.entries and [str(w.message) for w in caught] == ["<string>:1:1: it runs as loops"]
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fast = coda.compile("module {}")
+    assert fast.entries
 
 
 def test_no_compiler(monkeypatch, tmp_path):

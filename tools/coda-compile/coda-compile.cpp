@@ -15,13 +15,38 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cstdio>
+#include <unistd.h>
+
 namespace cl = llvm::cl;
+
+/// What `run` prints to standard error.
+static std::string captureStderr(llvm::function_ref<void()> run) {
+  std::FILE *file = std::tmpfile();
+  int saved = file ? dup(STDERR_FILENO) : -1;
+  if (saved < 0 || dup2(fileno(file), STDERR_FILENO) < 0) {
+    run();
+    return "";
+  }
+  run();
+  std::fflush(stderr);
+  dup2(saved, STDERR_FILENO);
+  close(saved);
+  std::string text;
+  std::rewind(file);
+  for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file))
+    text += static_cast<char>(c);
+  std::fclose(file);
+  return text;
+}
 
 int main(int argc, char **argv) {
   cl::OptionCategory category("coda-compile");
   cl::opt<std::string> input(cl::Positional, cl::desc("IN.mlir"),
                              cl::cat(category));
-  cl::opt<std::string> output("o", cl::desc("Where the result goes"),
+  cl::opt<std::string> output("o", cl::desc("Where the result goes; - is standard output, for "
+               "all but a shared object"),
+      
                               cl::value_desc("OUT"), cl::cat(category));
   cl::opt<std::string> target("target", cl::desc("cpu or sm_90a"),
                               cl::init("cpu"), cl::cat(category));
@@ -103,18 +128,41 @@ int main(int argc, char **argv) {
   // One error line, also for what the command line parser rejects.
   std::string usage;
   llvm::raw_string_ostream usageStream(usage);
-  if (!cl::ParseCommandLineOptions(argc, argv, "coda compiler\n",
-                                   &usageStream)) {
-    llvm::StringRef first = llvm::StringRef(usage).split('\n').first;
-    llvm::StringRef what = first.split(": ").second;
-    llvm::errs() << "error: " << (what.empty() ? first : what)
-                 << " (see coda-compile --help)\n";
-    return 2;
-  }
+  bool parsed = false;
+  // Some of its errors do not go to the stream that it is given.
+  std::string printed = captureStderr([&] {
+    parsed = cl::ParseCommandLineOptions(argc, argv, "coda compiler\n",
+                                         &usageStream);
+  });
   auto bad = [](const llvm::Twine &what) {
     llvm::errs() << "error: " << what << '\n';
     return 2;
   };
+  if (!parsed) {
+    llvm::StringRef what =
+        llvm::StringRef(printed.empty() ? usage : printed).split('\n').first;
+    what = what.substr(what.find(": ") + 1).ltrim();
+    std::string text;
+    if (what.consume_front("for the ")) {
+      auto [option, rest] = what.split(" option: ");
+      text = option.str() + ": ";
+      what = rest;
+    }
+    text += what.split(".  Try: ").first.rtrim("!");
+    return bad(text + " (see coda-compile --help)");
+  }
+  for (const auto &[name, option] : cl::getRegisteredOptions()) {
+    bool isOurs = llvm::is_contained(option->Categories, &category);
+    if (isOurs && option->getNumOccurrencesFlag() != cl::ZeroOrMore &&
+        option->getNumOccurrences() > 1)
+      return bad((name.size() == 1 ? "-" : "--") + name +
+                 " is given twice");
+  }
+  for (const cl::opt<std::string> *option :
+       {&target, &emit, &numerics, &report, &entry, &save, &gradDtype,
+        &residualGrad, &cpu, &scheduleDatabase, &gpu})
+    if (option->getNumOccurrences() && option->empty())
+      return bad("--" + option->ArgStr + " needs a value");
   if (input.empty())
     return bad("no input; usage: coda-compile IN.mlir -o OUT [options]");
   if (output.empty())

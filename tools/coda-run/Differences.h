@@ -8,15 +8,17 @@
 #ifndef CODA_TOOLS_CODA_RUN_DIFFERENCES_H
 #define CODA_TOOLS_CODA_RUN_DIFFERENCES_H
 
-#include "Session.h"
+#include "Report.h"
 
 namespace mlir::coda::runtime {
 
-/// The gradients that the session's fused program gave, compared with central
+/// Compares the gradients that the session's fused program gave with central
 /// differences of the function, computed in f64, along one random direction per
-/// argument. Prints a line for each; a failure with ExitCheckFailed names the
-/// first that does not agree.
-Status checkDifferences(Session &session);
+/// argument, and adds the findings to `report`. Where they disagree, elements at
+/// which the function is not differentiable (a kink, a pole, the edge of where
+/// it is defined) are looked for; they are left out and counted. Fails where
+/// nothing can be compared.
+Status checkDifferences(Session &session, Report &report);
 
 } // namespace mlir::coda::runtime
 

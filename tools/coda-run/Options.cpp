@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <set>
 
 namespace mlir::coda::runtime {
 
@@ -27,8 +28,10 @@ what runs
   --no-plain-gemms      do not time the matrix products of the fused program
                         alone, to compare its time with theirs
   --numerics=relaxed|batch-invariant|strict, --allow-f16-range
-                        passed on to coda-compile
-  --compile-arg=X       any other argument for coda-compile (repeatable)
+                        passed on to coda-compile; batch-invariant with
+                        --device=cuda, strict with --device=cpu
+  --compile-arg=X       any other argument for coda-compile (repeatable), where
+                        it compiles for the device
 
 gradients
   --grad                runs F_grad for the entry F: the function, then its
@@ -39,7 +42,8 @@ gradients
   --save=min|stored|all, --grad-dtype=T, --residual-grad=T
                         passed on to coda-compile
   --differences         compares the gradients with central differences of F,
-                        computed in f64
+                        computed in f64; elements at which F is not
+                        differentiable are left out and counted
 
 inputs (one of)
   --inputs=F.npz        arrays arg0, arg1, ... or by the names of the arguments
@@ -88,6 +92,8 @@ bool endsWith(const std::string &text, const std::string &end) {
 
 Result<Options> parseOptions(const std::vector<std::string> &arguments) {
   Options options;
+  std::string numerics;
+  std::set<std::string> given;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string &argument = arguments[i];
     if (argument.empty() || argument[0] != '-') {
@@ -117,7 +123,7 @@ Result<Options> parseOptions(const std::vector<std::string> &arguments) {
       if (boolean)
         *boolean = true;
       else
-        options.compileArguments.push_back(flag);
+        options.meaningArguments.push_back(flag);
       continue;
     }
 
@@ -143,13 +149,14 @@ Result<Options> parseOptions(const std::vector<std::string> &arguments) {
     }
     if (text.empty())
       return Failure{flag + " needs a value"};
+    if (flag != "--compile-arg" && !given.insert(flag).second)
+      return Failure{flag + " is given twice"};
     if (string) {
-      if (!string->empty())
-        return Failure{flag + " is given twice"};
       *string = text;
     } else if (flag == "--device") {
       if (text != "cpu" && text != "cuda")
-        return Failure{"unknown device '" + text + "'; use cpu or cuda"};
+        return Failure{"--device=" + text + " is unknown; there are cpu and "
+                       "cuda"};
       options.cuda = text == "cuda";
     } else if (flag == "--seed") {
       Result<uint64_t> seed = parseNumber(flag, text, 65535);
@@ -181,7 +188,10 @@ Result<Options> parseOptions(const std::vector<std::string> &arguments) {
                flag == "--residual-grad") {
       options.gradArguments.push_back(flag + "=" + text);
     } else if (flag == "--numerics") {
-      options.compileArguments.push_back("--numerics=" + text);
+      if (text != "relaxed" && text != "batch-invariant" && text != "strict")
+        return Failure{"--numerics=" + text + " is unknown; there are relaxed, "
+                       "batch-invariant and strict"};
+      numerics = text;
     } else {
       options.compileArguments.push_back(text);
     }
@@ -202,6 +212,16 @@ Result<Options> parseOptions(const std::vector<std::string> &arguments) {
       !endsWith(options.inputs, ".json"))
     return Failure{"--inputs takes a .npz or a .json, given '" +
                    options.inputs + "'"};
+  if (numerics == "batch-invariant" && !options.cuda)
+    return Failure{"--numerics=batch-invariant is about schedules of kernels; "
+                   "it is for --device=cuda"};
+  if (numerics == "strict" && options.cuda)
+    return Failure{"--numerics=strict is for --device=cpu; --device=cuda has "
+                   "relaxed and batch-invariant"};
+  if (!numerics.empty())
+    (numerics == "batch-invariant" ? options.compileArguments
+                                   : options.meaningArguments)
+        .push_back("--numerics=" + numerics);
   if (!options.check.empty() && options.againstReference)
     return Failure{"--check and --against-reference exclude each other"};
   if (!options.grad && !options.gradArguments.empty())

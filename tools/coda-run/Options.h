@@ -45,8 +45,10 @@ struct Options {
   std::string function;
   /// Passed on to coda-compile where the input is differentiated.
   std::vector<std::string> gradArguments;
-  /// Passed on to coda-compile.
+  /// Passed on to coda-compile for the device that the program runs on.
   std::vector<std::string> compileArguments;
+  /// Passed on to coda-compile whatever it compiles for.
+  std::vector<std::string> meaningArguments;
 };
 
 /// Parses argv[1...]; fails on unknown flags, missing or malformed values, and

@@ -7,15 +7,14 @@
 
 #include "Report.h"
 
+#include "coda/Runtime/Files.h"
+
 #define JSON_NOEXCEPTION 1
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
-#include <unistd.h>
 
 namespace mlir::coda::runtime {
 
@@ -188,6 +187,68 @@ std::string milliseconds(const Program &program) {
   return number(program.medianSeconds() * 1e3, "%.4g") + " ms";
 }
 
+void printGradients(const Report &report) {
+  if (report.gradients.empty())
+    return;
+  std::vector<std::vector<std::string>> rows = {
+      {"gradient against differences", "type", "gradient", "differences",
+       "error", "limit", "result", "compared"}};
+  for (const GradientReport &gradient : report.gradients) {
+    bool any = gradient.skipped < gradient.size;
+    auto cell = [&](const std::string &text) { return any ? text : "-"; };
+    rows.push_back({gradient.name, gradient.type,
+                    cell(number(gradient.gradient, "%.6g")),
+                    cell(number(gradient.difference, "%.6g")),
+                    cell(number(gradient.error)), cell(number(gradient.limit)),
+                    any ? (gradient.good ? "ok" : "FAIL") : "unchecked",
+                    std::to_string(gradient.size - gradient.skipped) + " of " +
+                        std::to_string(gradient.size)});
+  }
+  printTable(rows);
+  for (const GradientReport &gradient : report.gradients)
+    if (gradient.skipped)
+      std::printf("%s: %zu of %zu elements skipped: %s\n",
+                  gradient.name.c_str(), gradient.skipped, gradient.size,
+                  gradient.why.c_str());
+}
+
+void printVerdict(const Session &session, const Report &report) {
+  size_t compared = 0, bad = 0, gradients = 0, badGradients = 0;
+  for (const OutputReport &output : report.outputs) {
+    compared += output.verdict.has_value();
+    bad += output.verdict && !output.verdict->good;
+  }
+  for (const GradientReport &gradient : report.gradients) {
+    gradients += gradient.skipped < gradient.size;
+    badGradients += !gradient.good;
+  }
+  auto say = [](const char *what, size_t all, size_t compared, size_t bad) {
+    if (bad)
+      std::printf("%zu of %zu %s not good\n", bad, compared, what);
+    else if (compared == all)
+      std::printf("all %s good\n", what);
+    else
+      std::printf("%zu of %zu %s good, %zu not compared\n", compared, all, what,
+                  all - compared);
+  };
+  if (compared)
+    say("outputs are", report.outputs.size(), compared, bad);
+  if (gradients)
+    say("gradients are", report.gradients.size(), gradients, badGradients);
+  if (compared || gradients)
+    return;
+  if (!report.gradients.empty()) {
+    std::printf("nothing was compared: the function is not differentiable at "
+                "these values; give others with --inputs or --seed\n");
+    return;
+  }
+  std::printf("nothing was compared; give --check=GOLDEN.npz%s\n",
+              !session.inputIsIR() ? ""
+              : session.options().grad
+                  ? ", --against-reference or --differences"
+                  : " or --against-reference");
+}
+
 } // namespace
 
 std::string formatError(double value) { return number(value); }
@@ -300,7 +361,10 @@ void printReport(const Session &session, const Report &report) {
   }
 
   std::vector<std::vector<std::string>> rows = {{"output", "type", "what"}};
-  if (report.checked) {
+  bool anyCompared = std::any_of(
+      report.outputs.begin(), report.outputs.end(),
+      [](const OutputReport &output) { return output.verdict.has_value(); });
+  if (anyCompared) {
     std::printf("errors are max|out - ref|; ratio: fused / unfused\n");
     rows = {{"output", "type", "max|ref|", "fused", "unfused", "ratio",
              "framework", "limit", "result", "what"}};
@@ -317,7 +381,7 @@ void printReport(const Session &session, const Report &report) {
                   ratio ? number(*ratio, "%.3f") : "-",
                   verdict.eagerError > 0 ? number(verdict.eagerError) : "-",
                   number(verdict.limit), verdict.good ? "ok" : "FAIL"});
-    } else if (report.checked) {
+    } else if (anyCompared) {
       row.insert(row.end(), {"-", "-", "-", "-", "-", "-", "unchecked"});
     }
     row.push_back(output.name);
@@ -343,9 +407,8 @@ void printReport(const Session &session, const Report &report) {
                 milliseconds(*session.plain).c_str(),
                 session.plain->entry->outputs.size(),
                 session.timeRatio(*session.plain));
-  if (report.checked)
-    std::printf("%s\n",
-                report.good ? "all outputs are good" : "an output is not good");
+  printGradients(report);
+  printVerdict(session, report);
 }
 
 Status writeReport(const Session &session, const Report &report,
@@ -393,24 +456,38 @@ Status writeReport(const Session &session, const Report &report,
     }
     json["outputs"].push_back(std::move(entry));
   }
+  for (const GradientReport &gradient : report.gradients) {
+    Json entry;
+    entry["name"] = gradient.name;
+    entry["type"] = gradient.type;
+    entry["elements"] = gradient.size;
+    entry["skipped"] = gradient.skipped;
+    if (gradient.skipped)
+      entry["why"] = gradient.why;
+    if (gradient.skipped < gradient.size) {
+      entry["gradient"] = gradient.gradient;
+      entry["difference"] = gradient.difference;
+      entry["error"] = gradient.error;
+      entry["limit"] = gradient.limit;
+      entry["good"] = gradient.good;
+    }
+    json["gradients"].push_back(std::move(entry));
+  }
   if (report.checked)
     json["good"] = report.good;
 
   std::string text =
       json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
-  std::string temporary = path + ".tmp" + std::to_string(getpid());
-  FILE *file = std::fopen(temporary.c_str(), "wb");
+  Result<OutputFile> output = OutputFile::create(path);
+  if (!output.ok())
+    return output.error();
+  FILE *file = std::fopen(output->name().c_str(), "wb");
   bool good = file != nullptr;
   if (file) {
     good = std::fwrite(text.data(), 1, text.size(), file) == text.size();
     good = std::fclose(file) == 0 && good;
   }
-  if (good && std::rename(temporary.c_str(), path.c_str()) == 0)
-    return {};
-  std::string reason = std::strerror(errno);
-  if (file)
-    unlink(temporary.c_str());
-  return Failure{"cannot write '" + path + "': " + reason};
+  return output->commit(good);
 }
 
 } // namespace mlir::coda::runtime

@@ -33,8 +33,24 @@ struct OutputReport {
   std::optional<double> unfusedError;
 };
 
+/// The gradient of one argument beside differences of the function.
+struct GradientReport {
+  std::string name;
+  std::string type;
+  /// Along a direction of all elements that are compared.
+  double gradient = 0, difference = 0;
+  double error = 0, limit = 0;
+  size_t size = 0;
+  /// Elements at which the function is not differentiable, as far as they were
+  /// told apart, and that are not compared.
+  size_t skipped = 0;
+  std::string why; ///< of `skipped`
+  bool good = true;
+};
+
 struct Report {
   std::vector<OutputReport> outputs;
+  std::vector<GradientReport> gradients;
   /// Whether anything was compared, and all of it was good.
   bool checked = false, good = true;
 };
@@ -46,7 +62,8 @@ Result<Report> makeReport(const Session &session);
 /// An error as the table prints it.
 std::string formatError(double value);
 
-/// Prints the findings to stdout.
+/// Prints the findings to stdout, last what was good, or that nothing was
+/// compared.
 void printReport(const Session &session, const Report &report);
 /// Writes the findings as JSON; the file appears when it is complete.
 Status writeReport(const Session &session, const Report &report,

@@ -7,13 +7,14 @@
 
 #include "Session.h"
 
+#include "coda/Runtime/Files.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <set>
-#include <sys/stat.h>
 
 namespace mlir::coda::runtime {
 
@@ -29,11 +30,8 @@ const char kCudaTarget[] = "sm_90a";
 /// Whether the file is a shared library (or any other ELF file), as opposed to
 /// IR in text or bytecode.
 Result<bool> isELF(const std::string &path) {
-  struct stat status;
-  if (stat(path.c_str(), &status) != 0)
-    return Failure{"cannot read '" + path + "': " + std::strerror(errno)};
-  if (!S_ISREG(status.st_mode))
-    return Failure{"cannot read '" + path + "': not a regular file"};
+  if (Status status = checkReadable(path); !status.ok())
+    return status.error();
   FILE *file = std::fopen(path.c_str(), "rb");
   if (!file)
     return Failure{"cannot read '" + path + "': " + std::strerror(errno)};
@@ -56,6 +54,18 @@ std::string joinQuoted(const std::vector<std::string> &words) {
   for (const std::string &word : words)
     text += (text.empty() ? "" : " ") + word;
   return text;
+}
+
+/// Prints those lines of coda-compile's that a user is meant to see: what runs
+/// slowly, and why.
+void passRemarksOn(const std::string &output) {
+  const std::string mark = "remark: ";
+  for (size_t at = 0; at < output.size();) {
+    size_t end = std::min(output.find('\n', at), output.size() - 1) + 1;
+    if (output.compare(at, mark.size(), mark) == 0)
+      std::fprintf(stderr, "%s", output.substr(at, end - at).c_str());
+    at = end;
+  }
 }
 
 double medianOf(std::vector<double> values) {
@@ -122,8 +132,13 @@ Result<std::string> Session::compile(const std::string &ir,
   std::vector<std::string> argv = {*compiler, ir, "--target=" + target, "-o",
                                    stem + ".so"};
   argv.insert(argv.end(), extra.begin(), extra.end());
-  argv.insert(argv.end(), opts.compileArguments.begin(),
-              opts.compileArguments.end());
+  // What another target than the program's is compiled for is there to compare
+  // with: it takes what says what is computed, and nothing about the device.
+  argv.insert(argv.end(), opts.meaningArguments.begin(),
+              opts.meaningArguments.end());
+  if (target == (opts.cuda ? kCudaTarget : kCpuTarget))
+    argv.insert(argv.end(), opts.compileArguments.begin(),
+                opts.compileArguments.end());
   if (opts.verbose)
     std::fprintf(stderr, "%s\n", joinQuoted(argv).c_str());
   auto start = std::chrono::steady_clock::now();
@@ -135,6 +150,8 @@ Result<std::string> Session::compile(const std::string &ir,
     return done.error();
   if (done->code != 0 || opts.verbose)
     std::fputs(done->output.c_str(), stderr);
+  else
+    passRemarksOn(done->output);
   if (done->code == 0)
     return stem + ".so";
   // coda-compile has said why; another line would only repeat it.
@@ -374,9 +391,10 @@ Status Session::prepare() {
   if (!isIR && opts.gradArguments.size() > 2)
     return Failure{"'" + opts.input + "' is compiled already: '" +
                    opts.gradArguments.front() + "' has no effect on it"};
-  if (!isIR && !opts.compileArguments.empty())
-    return Failure{"'" + opts.input + "' is compiled already: '" +
-                   opts.compileArguments.front() + "' has no effect on it"};
+  for (const auto *arguments : {&opts.compileArguments, &opts.meaningArguments})
+    if (!isIR && !arguments->empty())
+      return Failure{"'" + opts.input + "' is compiled already: '" +
+                     arguments->front() + "' has no effect on it"};
   // The recipe first: what is wrong with it shows without compiling anything.
   bool isJson = !opts.inputs.empty() && opts.inputs.back() == 'n';
   if (isJson) {

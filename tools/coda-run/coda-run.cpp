@@ -12,6 +12,8 @@
 #include "Differences.h"
 #include "Report.h"
 
+#include "coda/Runtime/Files.h"
+
 #include <cstdio>
 
 using namespace mlir::coda::runtime;
@@ -28,6 +30,11 @@ int fail(const Failure &failure) {
 }
 
 int run(Options options) {
+  // Before anything is compiled: what cannot be written is not worth waiting for.
+  for (const std::string &path : {options.out, options.json})
+    if (!path.empty())
+      if (Result<OutputFile> file = OutputFile::create(path); !file.ok())
+        return fail(file.error());
   Result<std::unique_ptr<Session>> created =
       Session::create(std::move(options));
   if (!created.ok())
@@ -40,6 +47,9 @@ int run(Options options) {
   Result<Report> report = makeReport(session);
   if (!report.ok())
     return fail(report.error());
+  if (session.options().differences)
+    if (Status status = checkDifferences(session, *report); !status.ok())
+      return fail(status.error());
   printReport(session, *report);
 
   const Options &opts = session.options();
@@ -54,12 +64,8 @@ int run(Options options) {
   if (!opts.json.empty())
     if (Status status = writeReport(session, *report, opts.json); !status.ok())
       return fail(status.error());
-  if (report->good) {
-    if (opts.differences)
-      if (Status status = checkDifferences(session); !status.ok())
-        return fail(status.error());
+  if (report->good)
     return ExitGood;
-  }
   for (size_t i = 0; i < report->outputs.size(); ++i) {
     const OutputReport &output = report->outputs[i];
     if (output.verdict && !output.verdict->good)
@@ -69,6 +75,23 @@ int run(Options options) {
                        ", limit " + formatError(output.verdict->limit) + ")",
                    ExitCheckFailed});
   }
+  std::string bad;
+  const GradientReport *first = nullptr;
+  for (const GradientReport &gradient : report->gradients)
+    if (!gradient.good) {
+      first = first ? first : &gradient;
+      bad += (bad.empty() ? "'" : ", '") + gradient.name + "'";
+    }
+  if (first)
+    return fail({"the gradients of " + bad + " of '" + opts.input +
+                     "' are not those of the function: of '" + first->name +
+                     "' " + formatError(first->gradient) +
+                     " along a direction, differences give " +
+                     formatError(first->difference) + " (error " +
+                     formatError(first->error) + ", limit " +
+                     formatError(first->limit) + ")",
+                 ExitCheckFailed});
+  // No argument had an element to compare.
   return ExitCheckFailed;
 }
 

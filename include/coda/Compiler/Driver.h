@@ -93,7 +93,9 @@ void registerCompilerDialects(DialectRegistry &registry);
 /// On failure there is exactly one diagnostic of severity error, printed to
 /// `errors` as one line (location, what is wrong, why, what to do), and
 /// nothing is left at `outputPath`: the output is made under another name
-/// beside it and renamed when it is complete.
+/// beside it and renamed when it is complete. On success `errors` gets a line
+/// `remark: ...` for each op that runs on a GPU as plain loops; all remarks are
+/// in the report.
 LogicalResult compile(llvm::StringRef inputPath, llvm::StringRef outputPath,
                       const CompileOptions &options, llvm::raw_ostream &errors);
 

@@ -9,6 +9,7 @@
 
 #include "KernelModel.h"
 
+#include "coda/Dialect/Coda/Analysis/FusionLegality.h"
 #include "coda/Dialect/Coda/Transforms/Passes.h"
 #include "coda/Dialect/Coda/Transforms/SeparateProducts.h"
 
@@ -167,10 +168,19 @@ struct GPUDecomposeUnscheduled
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SymbolTable symbols(module);
-    for (func::FuncOp func :
-         llvm::to_vector(module.getOps<func::FuncOp>()))
+    unscheduled.clear();
+    SmallVector<func::FuncOp> kernels;
+    for (func::FuncOp func : module.getOps<func::FuncOp>()) {
       if (func->hasAttr(kKernelAttrName))
-        visit(func, symbols);
+        kernels.push_back(func);
+      else
+        remarkProducts(func);
+    }
+    for (func::FuncOp func : kernels)
+      visit(func, symbols);
+    if (!unscheduled.empty())
+      module->setAttr(kUnscheduledAttrName,
+                      unscheduled.getDictionary(&getContext()));
     OpPassManager decompose(func::FuncOp::getOperationName());
     decompose.addPass(createDecomposePass());
     for (func::FuncOp func :
@@ -219,9 +229,8 @@ struct GPUDecomposeUnscheduled
         others.push_back({member, own});
     }
     if (scheduled.size() == members.size())
-      bundle.emitRemark("[coda-gpu-decompose-unscheduled] not one launch: "
-                        "unfused-on-device: ")
-          << reason << "; its members are launched one by one";
+      remark(func, bundle, "launch",
+             reason + "; its members are launched one by one");
     // The members stand alone from here on.
     IRRewriter rewriter(&getContext());
     Operation *yield = bundle.getBody().front().getTerminator();
@@ -257,7 +266,11 @@ struct GPUDecomposeUnscheduled
       SmallVector<Requirement> requirements;
       areKernels &= hasSchedule(gemms.back().op, unused, requirements);
     }
-    remark(op, reason, areKernels);
+    remark(func, op, "kernel",
+           "no schedule on sm_90a: " + reason +
+               (areKernels ? "; its products are kernels of their own"
+                           : "; it runs as loops"));
+    ++numDecomposed;
     if (!areKernels) {
       while (op->getPrevNode() != before)
         op->getPrevNode()->erase();
@@ -278,9 +291,10 @@ struct GPUDecomposeUnscheduled
   /// looks at the extents first.
   void dispatch(func::FuncOp func, Operation *op,
                 ArrayRef<Requirement> requirements, SymbolTable &symbols) {
-    op->emitRemark("[coda-gpu-decompose-unscheduled] two versions: "
-                   "unfused-on-device where a dynamic stride is no multiple of "
-                   "16 bytes or k is empty");
+    op->emitRemark("[coda-gpu-decompose-unscheduled] two versions of '")
+        << func.getName()
+        << "': unfused-on-device: loops where a dynamic stride is no multiple "
+           "of 16 bytes or k is empty";
     Location loc = op->getLoc();
     Block *body = wrap(func, "_any", symbols);
     OpBuilder b = OpBuilder::atBlockBegin(body);
@@ -394,12 +408,31 @@ struct GPUDecomposeUnscheduled
     }
   }
 
-  void remark(Operation *op, StringRef reason, bool areKernels) {
-    op->emitRemark("[coda-gpu-decompose-unscheduled] not one kernel: "
-                   "unfused-on-device: no schedule on sm_90a: ")
-        << reason
-        << (areKernels ? "; its products are kernels of their own" : "");
-    ++numDecomposed;
+  /// Products of the graph that no tile op does are the slowest of loops.
+  void remarkProducts(func::FuncOp func) {
+    func.walk([](linalg::LinalgOp op) {
+      if (isMatrixProduct(op))
+        op->emitRemark("[coda-gpu-decompose-unscheduled] '")
+            << op->getName()
+            << "' is in no kernel: unfused-on-device: no tile op does this "
+               "product; it runs as loops";
+    });
+  }
+
+  /// Says, and notes at the module, that `op` of the kernel `func` is not one
+  /// `what`.
+  void remark(func::FuncOp func, Operation *op, StringRef what,
+              const Twine &why) {
+    std::string text = why.str();
+    op->emitRemark("[coda-gpu-decompose-unscheduled] '")
+        << func.getName() << "' is not one " << what
+        << ": unfused-on-device: " << text;
+    // Members of a bundle have their own reasons.
+    if (auto other = dyn_cast_or_null<StringAttr>(
+            unscheduled.get(func.getName()));
+        other && other.getValue() != text)
+      text = (other.getValue() + "; " + text).str();
+    unscheduled.set(func.getName(), StringAttr::get(&getContext(), text));
   }
 
   /// Moves `op` into a kernel function of its own, called from `caller`.
@@ -429,6 +462,9 @@ struct GPUDecomposeUnscheduled
     op->erase();
     visit(function, symbols);
   }
+
+  /// Kernels that have no schedule, and why.
+  NamedAttrList unscheduled;
 };
 
 } // namespace

@@ -454,6 +454,24 @@ gpu::GPUFuncOp LoopKernelEmitter::emit(StringRef name, memref::StoreOp op) {
   return func;
 }
 
+/// Whether the launch runtime can copy it in one piece.
+static bool isContiguous(memref::CopyOp copy) {
+  auto compact = [](Value memref) {
+    return cast<MemRefType>(memref.getType()).getLayout().isIdentity();
+  };
+  return compact(copy.getSource()) && compact(copy.getTarget()) &&
+         !copy.getSource().getDefiningOp<memref::GetGlobalOp>();
+}
+
+bool coda_gpu::isLaunchedAsLoops(Operation *op) {
+  // Bodies of kernels are not host code.
+  if (op->getParentOfType<linalg::LinalgOp>())
+    return false;
+  if (auto copy = dyn_cast<memref::CopyOp>(op))
+    return !isContiguous(copy);
+  return isa<linalg::GenericOp, memref::StoreOp>(op);
+}
+
 namespace {
 
 struct GPULaunchLoops
@@ -465,21 +483,18 @@ struct GPULaunchLoops
     for (func::FuncOp func : module.getOps<func::FuncOp>())
       if (!func->hasAttr(kKernelAttrName))
         func.walk([&](Operation *op) {
-          // Bodies of kernels are not host code.
-          if (!op->getParentOfType<linalg::LinalgOp>())
+          if (isLaunchedAsLoops(op))
             ops.push_back(op);
         });
     for (Operation *op : ops) {
       if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
         launch(generic);
       } else if (auto copy = dyn_cast<memref::CopyOp>(op)) {
-        if (!isContiguous(copy)) {
-          OpBuilder builder(copy);
-          linalg::GenericOp loops = linalg::makeMemRefCopyOp(
-              builder, copy.getLoc(), copy.getSource(), copy.getTarget());
-          copy.erase();
-          launch(loops);
-        }
+        OpBuilder builder(copy);
+        linalg::GenericOp loops = linalg::makeMemRefCopyOp(
+            builder, copy.getLoc(), copy.getSource(), copy.getTarget());
+        copy.erase();
+        launch(loops);
       } else if (auto store = dyn_cast<memref::StoreOp>(op)) {
         launch(store);
       }
@@ -492,15 +507,6 @@ struct GPULaunchLoops
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     if (failed(applyPatternsGreedily(getKernels(), std::move(patterns))))
       signalPassFailure();
-  }
-
-  /// Whether the launch runtime can copy it in one piece.
-  static bool isContiguous(memref::CopyOp copy) {
-    auto compact = [](Value memref) {
-      return cast<MemRefType>(memref.getType()).getLayout().isIdentity();
-    };
-    return compact(copy.getSource()) && compact(copy.getTarget()) &&
-           !copy.getSource().getDefiningOp<memref::GetGlobalOp>();
   }
 
   gpu::GPUModuleOp getKernels() {

@@ -84,24 +84,32 @@ ScheduleDatabase::load(StringRef path, StringRef gpu, MLIRContext *context,
   };
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
   if (!buffer)
-    return fail(buffer.getError().message());
+    return fail(buffer.getError().message() +
+                "; `coda-bench tune` writes one");
   llvm::Expected<llvm::json::Value> value =
       llvm::json::parse((*buffer)->getBuffer());
   if (!value)
-    return fail(llvm::toString(value.takeError()));
+    return fail(llvm::toString(value.takeError()) +
+                "; `coda-bench tune` writes one");
   const llvm::json::Object *root = value->getAsObject();
   const llvm::json::Object *gpus = root ? root->getObject("gpus") : nullptr;
   if (!gpus || root->getInteger("version") != 1)
     return fail("no database of version 1; `coda-bench tune` writes one");
+  auto names = [&] {
+    std::string text;
+    for (const auto &entry : *gpus)
+      text += (text.empty() ? "'" : ", '") + entry.first.str() + "'";
+    return text.empty() ? std::string("none") : text;
+  };
   if (gpu.empty()) {
     if (gpus->size() != 1)
       return fail("it has entries of " + Twine(gpus->size()) +
-                  " GPUs; name one of them");
+                  " GPUs; name one of them: " + names());
     gpu = gpus->begin()->first;
   }
   const llvm::json::Object *entries = gpus->getObject(gpu);
   if (!entries)
-    return fail("it has no entries of '" + gpu + "'");
+    return fail("it has no entries of '" + gpu + "'; it has some of " + names());
   ScheduleDatabase database;
   for (const auto &[key, entry] : *entries) {
     const llvm::json::Object *object = entry.getAsObject();
@@ -144,6 +152,13 @@ LogicalResult coda_gpu::writeSchedules(ModuleOp module,
   });
   if (result.wasInterrupted())
     return failure();
+  if (auto unscheduled =
+          module->getAttrOfType<DictionaryAttr>(kUnscheduledAttrName))
+    for (NamedAttribute entry : unscheduled)
+      kernels.push_back(llvm::json::Object{
+          {"name", entry.getName().str()},
+          {"schedules", llvm::json::Array()},
+          {"unscheduled", cast<StringAttr>(entry.getValue()).getValue()}});
   stream << llvm::formatv(
       "{0:2}\n",
       llvm::json::Value(llvm::json::Object{{"kernels", std::move(kernels)}}));

@@ -20,8 +20,10 @@ func.func private @fits(%a: tensor<?x64xbf16>, %w: tensor<256x64xbf16>, %o: tens
 // CHECK-SAME: {
 // CHECK: linalg.generic
 // CHECK-NOT: coda.
+// CHECK: return
+// CHECK: module attributes {coda.unscheduled = {not_aligned = "no schedule on sm_90a: a factor is not aligned: {{.*}}; it runs as loops"}}
 func.func private @f32_factors(%a: tensor<?x64xf32>, %w: tensor<256x64xf32>, %o: tensor<?x256xf32>) -> tensor<?x256xf32> attributes {coda.kernel, no_inline} {
-  // expected-remark @+1 {{not one kernel: unfused-on-device: no schedule on sm_90a: factors are not all bf16, all f16, or all f8E4M3FN and f8E5M2}}
+  // expected-remark @+1 {{'f32_factors' is not one kernel: unfused-on-device: no schedule on sm_90a: factors are not all bf16, all f16, or all f8E4M3FN and f8E5M2; it runs as loops}}
   %0 = coda.gemm acc(%a[m, k] * %w[n, k] : tensor<?x64xf32>, tensor<256x64xf32>) outs(%o[m, n] : tensor<?x256xf32>) {
   ^bb0(%x: f32):
     coda.yield %x : f32
@@ -99,7 +101,7 @@ func.func private @bundle(%a: tensor<?x64xbf16>, %v: tensor<256x64xbf16>, %b: te
 // CHECK: func.func @caller
 // CHECK: call @dynamic_any
 func.func private @dynamic(%a: tensor<?x?xbf16>, %w: tensor<?x?xbf16>, %o: tensor<?x?xbf16>) -> tensor<?x?xbf16> attributes {coda.kernel, no_inline} {
-  // expected-remark @+1 {{two versions: unfused-on-device where a dynamic stride is no multiple of 16 bytes or k is empty}}
+  // expected-remark @+1 {{two versions of 'dynamic': unfused-on-device: loops where a dynamic stride is no multiple of 16 bytes or k is empty}}
   %0 = coda.gemm acc(%a[m, k] * %w[n, k] : tensor<?x?xbf16>, tensor<?x?xbf16>) outs(%o[m, n] : tensor<?x?xbf16>) {
   ^bb0(%x: f32):
     %y = arith.truncf %x : f32 to bf16
@@ -187,7 +189,7 @@ func.func private @predicate_stored(%x: tensor<64x64xf32>, %o: tensor<64x64xi1>)
 // CHECK: func.func private @separated_member({{.*}} attributes {coda.kernel, no_inline}
 // CHECK: acc(%{{.+}}[m, k] * %{{.+}}[k, n0, n1, n2] :
 func.func private @separated(%a: tensor<256x64xbf16>, %v: tensor<64x3x2x16xbf16>, %w: tensor<64x3x16xbf16>, %c: tensor<256x16xf32>, %o: tensor<3x256x2x16xbf16>, %s: tensor<256xf32>) -> (tensor<3x256x2x16xbf16>, tensor<256xf32>) attributes {coda.kernel, no_inline} {
-  // expected-remark-re @+1 {{not one kernel: unfused-on-device: no schedule on sm_90a: {{.+}}; its products are kernels of their own}}
+  // expected-remark-re @+1 {{'separated' is not one kernel: unfused-on-device: no schedule on sm_90a: {{.+}}; its products are kernels of their own}}
   %0:2 = coda.gemm acc(%a[m, k] * %v[k, n0, u, n1], %a[m, k] * %w[k, n0, n1] : tensor<256x64xbf16>, tensor<64x3x2x16xbf16>, tensor<256x64xbf16>, tensor<64x3x16xbf16>)
       ins(%c[m, n1] : tensor<256x16xf32>)
       outs(%o[n0, m, u, n1], fresh add %s[m] : tensor<3x256x2x16xbf16>, tensor<256xf32>) {

@@ -68,6 +68,9 @@ constexpr StringLiteral kScheduleAttrName = "coda.schedule";
 /// Unit attribute of a kernel function whose schedule was measured, or is the
 /// best of several that spill: no other is tried.
 constexpr StringLiteral kKeepScheduleAttrName = "coda.keep_schedule";
+/// Of a module: {kernel = "why no schedule fits it"} of the functions that were
+/// kernels before coda-gpu-decompose-unscheduled.
+constexpr StringLiteral kUnscheduledAttrName = "coda.unscheduled";
 /// Unit attribute of an argument of a kernel function: no launch of a call that
 /// this kernel is launched in writes it.
 constexpr StringLiteral kUnwrittenAttrName = "coda.unwritten";
@@ -84,10 +87,14 @@ constexpr StringLiteral kLoaderName = "coda_gpu_load";
 #include "coda/Conversion/CodaToNVGPU/Passes.h.inc"
 
 /// Writes JSON: name, key in a schedule database, and legal schedules of every
-/// outlined kernel on memrefs, the selector's choice first. A kernel that has
-/// none is an error.
+/// outlined kernel on memrefs, the selector's choice first; those that have none
+/// with the reason. A kernel function without a schedule is an error.
 LogicalResult writeSchedules(ModuleOp module, bool batchInvariant,
                              llvm::raw_ostream &stream);
+
+/// Whether coda-gpu-launch-loops makes `op`, of a host function on memrefs, a
+/// kernel of loops.
+bool isLaunchedAsLoops(Operation *op);
 
 /// Gives each kernel function of `module` that is in `kernels`, the attribute
 /// above, the next schedule that fits, after the last the one that spills the

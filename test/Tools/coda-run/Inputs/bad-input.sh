@@ -23,6 +23,9 @@ build refuses.so -DFAULT=6
 build wide.so -DELEMENT=64
 head -c 1000 toy.so >cut.so
 : >inputs.txt
+: >empty.json
+: >empty.npz
+mkdir folder.json
 cat >circle.json <<'JSON'
 {"seed": 1, "args": [{"name": "x", "kind": "result_of", "graph": "circle",
  "result": 0, "shape": [6, 4], "dtype": "f32"}]}
@@ -46,6 +49,15 @@ try toy.so --entry=a --entry=b --seed=1
 try toy.so --seed=1 --inputs=inputs.npz
 try toy.so --inputs=inputs.txt
 try toy.so --seed=1 --device=tpu
+try toy.so --seed=1 --seed=2
+try toy.so --seed=1 --numerics=fast
+try toy.so --seed=1 --numerics=batch-invariant
+try toy.so --seed=1 --numerics=strict --device=cuda
+try toy.so --inputs=folder.json
+try toy.so --inputs=empty.json
+try toy.so --inputs=empty.npz
+try toy.so --inputs=toy.json --out=folder.json
+try toy.so --inputs=toy.json --json=folder.json
 try toy.so --seed=1 --check=golden.npz --against-reference
 try toy.so --seed=1 --against-reference
 try toy.so --seed=1 --numerics=strict
