@@ -33,6 +33,8 @@ void coda::addFormation(OpPassManager &pm,
   raise.numerics = options.numerics;
   pm.addNestedPass<func::FuncOp>(createRaisePass(raise));
   addCleanup(pm);
+  pm.addNestedPass<func::FuncOp>(createHoistSlicesPass());
+  addCleanup(pm);
   CommutePassOptions commute;
   commute.numerics = options.numerics;
   commute.allowF16Range = options.allowF16Range;

@@ -10,6 +10,8 @@ square sums of gemm_rms and the row sums of swiglu_bwd are results per group of
 GROUP columns. norm_bwd takes its row statistic as an argument, because the
 kernel before it makes it.
 """
+from typing import Tuple
+
 from .mlir import Body, Graph, Value
 from .ops import EPS, HEAD_DIM, VOCAB, Op
 
@@ -82,6 +84,20 @@ def _rope(graph: Graph, z: Value, cos: Value, sin: Value) -> Value:
         [rotated("arith.subf", low, high), rotated("arith.addf", high, low)]))
 
 
+def _rope_tables(graph: Graph, rows: int) -> Tuple[Value, Value]:
+    """cos and sin (M, D/2) of a position a row times a frequency a pair."""
+    half = HEAD_DIM // 2
+    pos, freq = graph.argument("pos", (rows,), "i64"), graph.argument("freq", (half,), "f32")
+    angle = graph.elementwise(
+        [(pos, ROW), (freq, COLUMN)],
+        lambda body, p, f: body("arith.mulf", body("arith.sitofp", p, type="i64 to f32"), f),
+        "f32", (rows, half))
+    cos, sin = (
+        graph.elementwise([angle], lambda body, a, op=op: body(op, a), "f32")
+        for op in ("math.cos", "math.sin"))
+    return cos, sin
+
+
 def _group_sums(graph: Graph, value: Value) -> Value:
     """(M, N) in f32 to (M, N / GROUP)."""
     rows, columns = value.shape
@@ -149,7 +165,10 @@ def _gemm_rope(op: Op, graph: Graph) -> None:
     q, k, v = (
         _scaled(graph, graph.linear(a, graph.argument(name, (heads * HEAD_DIM, op.h))), op.scale)
         for name, heads in (("Wq", op.Hq), ("Wk", op.Hk), ("Wv", op.Hk)))
-    cos, sin = (graph.argument(name, (op.M, HEAD_DIM // 2), "f32") for name in ("cos", "sin"))
+    if op.pos:
+        cos, sin = _rope_tables(graph, op.M)
+    else:
+        cos, sin = (graph.argument(name, (op.M, HEAD_DIM // 2), "f32") for name in ("cos", "sin"))
     graph.result("q", _rope(graph, q, cos, sin))
     graph.result("k", _rope(graph, k, cos, sin))
     graph.result("v", v)
@@ -250,13 +269,13 @@ def _block(op: Op, graph: Graph) -> None:
     x2 = _add(graph, graph.linear(_swiglu(graph, gate, up), wd), x1)
     normal = _rms_norm(graph, x2, graph.argument("wn2", (h,)))
     q, k, v = (graph.linear(normal, graph.argument(name, (h, h))) for name in ("Wq", "Wk", "Wv"))
-    cos, sin = (graph.argument(name, (M, HEAD_DIM // 2), "f32") for name in ("cos", "sin"))
+    cos, sin = _rope_tables(graph, M)
     graph.result("x2", x2)
     graph.result("q", _rope(graph, q, cos, sin))
     graph.result("k", _rope(graph, k, cos, sin))
     graph.result("v", v)
     if op.bwd:
-        graph.constants = ("cos", "sin")
+        graph.constants = ("pos", "freq")
 
 
 _BUILDERS = {

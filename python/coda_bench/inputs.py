@@ -85,6 +85,7 @@ def rope_tables(M: int, device) -> Tensors:
     angle = position[:, None].double() * frequency[None]
     return dict(
         inv_freq=frequency.to(device), pos=position.to(device),
+        freq=frequency.float().to(device),
         cos=angle.cos().float().to(device), sin=angle.sin().float().to(device))
 
 

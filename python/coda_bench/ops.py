@@ -163,13 +163,17 @@ class GemmRope(Op):
     """qkv = A W^T, times a row vector r with scale=1; RoPE on the heads of q and k.
 
     The rows of W are [q; k; v], the pairs of a head its halves. kv: number of
-    key and value heads, 0 for as many as there are query heads.
+    key and value heads, 0 for as many as there are query heads. pos=1: the angles
+    are the product of a position a row and a frequency a pair, as a model has
+    them; else their cosines and sines are tables. A provider that computes them
+    takes the positions in either case.
     """
 
     kind = "gemm_rope"
-    variants = ({"scale": 0}, {"scale": 1}, {"scale": 1, "kv": 8})
+    variants = ({"scale": 0}, {"scale": 1}, {"scale": 1, "pos": 1},
+                {"scale": 1, "kv": 8}, {"scale": 1, "kv": 8, "pos": 1})
     decode_variants = ({"scale": 1},)
-    kv = 0
+    kv = pos = 0
 
     def setup(self):
         self.Hq = self.h // HEAD_DIM
@@ -220,8 +224,8 @@ class Block(Op):
     """A layer from attention to attention, without attention itself:
 
     x1 = y0 Wo^T + x0; z = rms_norm(x1) wn1 Wgu^T; x2 = swiglu(z) Wd^T + x1;
-    qkv = rope(rms_norm(x2) wn2 Wqkv^T). bwd=1: also all gradients, given dx2
-    and dqkv.
+    qkv = rope(rms_norm(x2) wn2 Wqkv^T), by positions and frequencies. bwd=1: also
+    all gradients, given dx2 and dqkv.
     """
 
     kind = "block"

@@ -197,8 +197,12 @@ Value emitPow(Builder &e, ValueRange a) {
 /// x - 2 pi round(x / 2 pi), in two steps: the instructions are accurate to
 /// 2^-20 in [-pi, pi] only.
 Value reduceAngle(Builder &e, Value x) {
-  Value turns = math::RoundEvenOp::create(
-      e.b, e.loc, e.mul(x, e.constant(0.15915494309189535)));
+  // Adding 1.5 2^23 rounds to a whole number, without the conversion's slow unit,
+  // which sine and cosine need as well.
+  constexpr double kWhole = 12582912.0;
+  Value turns = e.sub(
+      e.fma(x, e.constant(0.15915494309189535), e.constant(kWhole)),
+      e.constant(kWhole));
   Value high = e.fma(turns, e.constant(-6.28125), x);
   return e.fma(turns, e.constant(-1.9353071795864769e-3), high);
 }

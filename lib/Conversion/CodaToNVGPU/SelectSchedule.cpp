@@ -23,11 +23,41 @@ namespace mlir::coda_gpu {
 using namespace mlir;
 using namespace mlir::coda_gpu;
 
-/// Instructions that the region takes at a point, roughly. Functions without an
+/// Which coordinates of a point a value of a region varies with.
+struct Variation {
+  bool rows = false, columns = false;
+};
+
+/// Instructions that the region takes at a point, roughly: constants, and what is
+/// one value a row or a column, are not computed at each. Functions without an
 /// instruction of their own are polynomials with many values alive.
 static int64_t getRegionCost(const TileModel &tile) {
+  Block &body = tile.op.getBody().front();
+  llvm::SmallDenseMap<Value, Variation> variations;
+  for (Value argument : body.getArguments())
+    variations[argument] = {true, true};
+  for (auto [i, input] : llvm::enumerate(tile.inputs)) {
+    auto variesWith = [&](coda::DimKind kind) {
+      return llvm::any_of(input.dims,
+                          [&](unsigned d) { return tile.dims[d].kind == kind; });
+    };
+    for (Value argument : tile.op.getInputArguments(i))
+      variations[argument] = {variesWith(coda::DimKind::m),
+                              variesWith(coda::DimKind::n)};
+  }
   int64_t cost = 0;
-  for (Operation &op : tile.op.getBody().front()) {
+  for (Operation &op : body) {
+    Variation all;
+    if (isa<coda::IndexOp>(op))
+      all = {true, true};
+    for (Value operand : op.getOperands()) {
+      all.rows |= variations[operand].rows;
+      all.columns |= variations[operand].columns;
+    }
+    for (Value result : op.getResults())
+      variations[result] = all;
+    if (!all.rows || !all.columns)
+      continue;
     StringRef name = op.getName().getStringRef();
     bool isLong = name == "math.tanh" || name == "math.erf" ||
                   name == "math.expm1" || name == "math.log1p" ||
@@ -275,12 +305,13 @@ static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
   if (hasFewTiles(kernel))
     return getShapesForFewTiles(kernel);
   int64_t cost = 0;
-  bool isMap = true, waits = false, loads = false;
+  bool isMap = true, waits = false, loads = false, loadsColumns = false;
   for (const TileModel &tile : kernel.tiles) {
     if (tile.phases.empty())
       continue;
     isMap = false;
     loads |= tile.getPrefetchedPerChunk() != 0;
+    forColumnVectors(tile, [&](unsigned, int64_t) { loadsColumns = true; });
     cost = std::max(cost, getRegionCost(tile));
     // What repeats is no better off in buffers, which it would fill anew.
     waits |= llvm::any_of(tile.inputs, [&](const InputModel &input) {
@@ -308,11 +339,15 @@ static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
   bool isDeep = hasLongProducts(kernel);
   double narrow = isShort ? (isDeep ? 1.02 - 120.0 / depth : 1.00)
                           : (isDeep ? 1.00 : 1.04);
+  // Values of columns are in shared memory for the three fragments of a tall tile,
+  // where those of two are in registers.
+  bool isTallBetter = loads ? isDeep : loadsColumns;
   Candidate candidates[] = {
       {{192, 128, true}, 0.975, 0.96, isShort ? 0.96 : 0.955,
-       loads && isDeep ? kMaxCostOfPingpong : kMaxCostOfTallTile},
+       isTallBetter ? kMaxCostOfPingpong : kMaxCostOfTallTile},
       {{128, 192, true}, 0.95, 0.96, 0.96, kMaxCostOfTallTile},
-      {{128, 128, true}, 0.975, 0.97, narrow, kMaxCostOfPingpong},
+      {{128, 128, true}, 0.975, loadsColumns ? 1.01 : 0.97, narrow,
+       kMaxCostOfPingpong},
       {{128, 256, false}, wideStore, 1.02, wide, kMaxCostOfWideTile},
       {{128, 192, false}, 1.00, 1.06, 1.03, kAny},
       {{128, 128, false}, 1.02, 1.08, 1.06, kAny},

@@ -14,6 +14,26 @@ func.func @exp(%x: f32) -> f32 {
 
 // -----
 
+// An angle less its whole turns, which two additions round to.
+// CHECK-LABEL: func.func @cos
+// CHECK-SAME: (%[[X:.*]]: f32)
+// CHECK-DAG: %[[TURN:.*]] = arith.constant 0.159154937 : f32
+// CHECK-DAG: %[[WHOLE:.*]] = arith.constant 0x4B400000 : f32
+// CHECK-DAG: %[[HIGH:.*]] = arith.constant -6.281250e+00 : f32
+// CHECK-DAG: %[[LOW:.*]] = arith.constant -0.00193530717 : f32
+// CHECK: %[[T:.*]] = math.fma %[[X]], %[[TURN]], %[[WHOLE]] : f32
+// CHECK: %[[N:.*]] = arith.subf %[[T]], %[[WHOLE]] : f32
+// CHECK: %[[H:.*]] = math.fma %[[N]], %[[HIGH]], %[[X]] : f32
+// CHECK: %[[R:.*]] = math.fma %[[N]], %[[LOW]], %[[H]] : f32
+// CHECK: %[[C:.*]] = llvm.call_intrinsic "llvm.nvvm.cos.approx.ftz.f"(%[[R]])
+// CHECK: return %[[C]]
+func.func @cos(%x: f32) -> f32 {
+  %0 = math.cos %x : f32
+  return %0 : f32
+}
+
+// -----
+
 // Only the instruction is repeated for each element.
 // CHECK-LABEL: func.func @vector_in_16_bits
 // CHECK-SAME: (%[[X:.*]]: vector<2xbf16>)

@@ -442,7 +442,29 @@ static bool planAbsorb(TileOpInterface producer, TileOpInterface consumer,
   return false;
 }
 
-/// A map over fewer dims is copied where it costs a value per row or column.
+/// Whether all that `producer` loads is one value a row or a column of
+/// `consumer`, which reads its output `output` through `loadMap`: less than what
+/// it stores.
+static bool loadsVectorsOnly(TileOpInterface producer, unsigned output,
+                             TileOpInterface consumer, AffineMap loadMap) {
+  AffineMap storeMap = producer.getOutputMap(output);
+  for (unsigned i = 0; i < producer.getInputs().size(); ++i) {
+    bool variesWithRows = false, variesWithColumns = false;
+    for (unsigned r = 0; r < loadMap.getNumResults(); ++r) {
+      if (!producer.getInputMap(i).isFunctionOfDim(storeMap.getDimPosition(r)))
+        continue;
+      DimKind kind = consumer.getDimKind(loadMap.getDimPosition(r));
+      variesWithRows |= kind == DimKind::m;
+      variesWithColumns |= kind == DimKind::n || kind == DimKind::u;
+    }
+    if ((variesWithRows && variesWithColumns) || producer.getLoadCombiner(i))
+      return false;
+  }
+  return true;
+}
+
+/// A map is copied where it costs a value per row or column, or is made of
+/// such: loading these is cheaper than loading what they make.
 static LogicalResult planClone(TileOpInterface producer, unsigned output,
                                TileOpInterface consumer, unsigned input,
                                JoinPlan &plan, Refusal &refusal) {
@@ -461,7 +483,8 @@ static LogicalResult planClone(TileOpInterface producer, unsigned output,
                                llvm::IsaPred<GroupReduceOp>);
   if (producer.getNumProducts() || producer.getNumDims(DimKind::u) ||
       consumer.getUnrollFactor(loadMap) != 1 || hasGroup ||
-      !(dropsAll(DimKind::m) || dropsAll(DimKind::n)))
+      !(dropsAll(DimKind::m) || dropsAll(DimKind::n) ||
+        loadsVectorsOnly(producer, output, consumer, loadMap)))
     return refuse(refusal, FusionReason::NoCommonSpace, producer,
                   "the reader broadcasts the value: computing it in the "
                   "reader would repeat the work");

@@ -94,6 +94,69 @@ func.func @clone(%a: tensor<8x16xf32>, %b: tensor<4x16xf32>, %s: tensor<8xf32>, 
 
 // -----
 
+// A table of a value a row and one a column is computed where it is loaded, by the
+// map too, which stands for the readers of a backward pass.
+// CHECK-LABEL: func.func @clone_table(
+// CHECK-SAME:    %[[A:[a-z0-9]+]]: tensor<8x16xf32>, %[[B:[a-z0-9]+]]: tensor<6x4x16xf32>, %[[P:[a-z0-9]+]]: tensor<8xi64>, %[[F:[a-z0-9]+]]: tensor<4xf32>,
+// CHECK-NOT:   coda.map
+// CHECK:       coda.gemm
+// CHECK-NEXT:    acc(%[[A]][m, k] * %[[B]][n0, n1, k] :
+// CHECK-NEXT:    ins(%[[P]][m], %[[F]][n1] :
+// CHECK:       ^bb0(%[[ACC:.*]]: f32, %[[PM:.*]]: i64, %[[FN:.*]]: f32):
+// CHECK-NEXT:    %[[PF:.*]] = arith.sitofp %[[PM]] : i64 to f32
+// CHECK-NEXT:    %[[ANGLE:.*]] = arith.mulf %[[PF]], %[[FN]]
+// CHECK-NEXT:    %[[COS:.*]] = math.cos %[[ANGLE]]
+// CHECK-NEXT:    %[[Y:.*]] = arith.mulf %[[ACC]], %[[COS]]
+// CHECK-NEXT:    coda.yield %[[Y]]
+// CHECK:       coda.map
+// CHECK-NEXT:    ins(%{{.*}}[m, n0, n1], %[[P]][m], %[[F]][n1] :
+func.func @clone_table(%a: tensor<8x16xf32>, %b: tensor<6x4x16xf32>, %p: tensor<8xi64>, %f: tensor<4xf32>, %g: tensor<8x6x4xf32>, %e: tensor<8x6x4xf32>, %t0: tensor<8x4xf32>) -> (tensor<8x6x4xf32>, tensor<8x6x4xf32>) {
+  %t = coda.map ins(%p[m], %f[n] : tensor<8xi64>, tensor<4xf32>) outs(%t0[m, n] : tensor<8x4xf32>) {
+  ^bb0(%v: i64, %w: f32):
+    %0 = arith.sitofp %v : i64 to f32
+    %1 = arith.mulf %0, %w : f32
+    %2 = math.cos %1 : f32
+    coda.yield %2 : f32
+  }
+  %y = coda.gemm acc(%a[m, k] * %b[n0, n1, k] : tensor<8x16xf32>, tensor<6x4x16xf32>) ins(%t[m, n1] : tensor<8x4xf32>) outs(%e[m, n0, n1] : tensor<8x6x4xf32>) {
+  ^bb0(%c: f32, %q: f32):
+    %0 = arith.mulf %c, %q : f32
+    coda.yield %0 : f32
+  }
+  %x = coda.map ins(%g[m, n0, n1], %t[m, n1] : tensor<8x6x4xf32>, tensor<8x4xf32>) outs(%e[m, n0, n1] : tensor<8x6x4xf32>) {
+  ^bb0(%c: f32, %q: f32):
+    %0 = arith.mulf %c, %q : f32
+    coda.yield %0 : f32
+  }
+  return %y, %x : tensor<8x6x4xf32>, tensor<8x6x4xf32>
+}
+
+// -----
+
+// What is made of a whole table is stored: its reader would load as much, and
+// compute it for each of the heads.
+// CHECK-LABEL: func.func @clone_table_refused(
+// CHECK-SAME:    %[[P:[a-z0-9]+]]: tensor<8x4xf32>,
+// CHECK:       %[[T:.*]] = coda.map
+// CHECK-NEXT:    ins(%[[P]][m, n] :
+// CHECK:       coda.gemm
+// CHECK:         ins(%[[T]][m, n1] :
+func.func @clone_table_refused(%p: tensor<8x4xf32>, %a: tensor<8x16xf32>, %b: tensor<6x4x16xf32>, %e: tensor<8x6x4xf32>, %t0: tensor<8x4xf32>) -> tensor<8x6x4xf32> {
+  %t = coda.map ins(%p[m, n] : tensor<8x4xf32>) outs(%t0[m, n] : tensor<8x4xf32>) {
+  ^bb0(%v: f32):
+    %0 = math.cos %v : f32
+    coda.yield %0 : f32
+  }
+  %y = coda.gemm acc(%a[m, k] * %b[n0, n1, k] : tensor<8x16xf32>, tensor<6x4x16xf32>) ins(%t[m, n1] : tensor<8x4xf32>) outs(%e[m, n0, n1] : tensor<8x6x4xf32>) {
+  ^bb0(%c: f32, %q: f32):
+    %0 = arith.mulf %c, %q : f32
+    coda.yield %0 : f32
+  }
+  return %y : tensor<8x6x4xf32>
+}
+
+// -----
+
 // A reshape between the two refines the iteration space; the pair becomes a u
 // dim of the gemm; the transposed store stays in the map.
 // CHECK-LABEL: func.func @reshape_unroll(

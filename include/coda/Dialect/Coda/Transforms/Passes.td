@@ -82,6 +82,29 @@ def NormalizePass : InterfacePass<"coda-normalize", "FunctionOpInterface"> {
                            "tensor::TensorDialect"];
 }
 
+def HoistSlicesPass : InterfacePass<"coda-hoist-slices", "FunctionOpInterface"> {
+  let summary = "Compute only the part of an elementwise value that is read";
+  let description = [{
+    A slice of an elementwise op's value becomes the op on slices of its operands,
+    where the slice is all that is read, and a slice of a concatenation becomes a
+    slice of the operand that it lies in. Front ends join two copies of the angles
+    of a rotary embedding before they take sines and cosines; the rotation reads
+    one half.
+
+    ```mlir
+    %two = tensor.concat dim(1) %angle, %angle
+    %cos = linalg.generic ins(%two) outs(%e) {cos}
+    %half = tensor.extract_slice %cos[0, 0] [128, 64] [1, 1]
+    ```
+    ==>
+    ```mlir
+    %half = linalg.generic ins(%angle) outs(%e1) {cos}
+    ```
+  }];
+  let dependentDialects = ["affine::AffineDialect", "linalg::LinalgDialect",
+                           "tensor::TensorDialect"];
+}
+
 def TransposeRowSumsPass
     : InterfacePass<"coda-transpose-row-sums", "FunctionOpInterface"> {
   let summary = "Take row sums of data gradients to the axis of the product";
