@@ -58,10 +58,21 @@ def main(argv):
     if len(argv) != 3:
         print(__doc__.strip(), file=sys.stderr)
         return 2
-    before, fused = (open(path, encoding="utf-8").read() for path in argv[1:])
-    source = op_counts(functions(before)["main"])
+    texts = []
+    for path in argv[1:]:
+        try:
+            with open(path, encoding="utf-8") as file:
+                texts.append(functions(file.read()))
+        except (OSError, UnicodeDecodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is no text"
+            print("error: cannot read '%s': %s; give MLIR as text" % (path, why), file=sys.stderr)
+            return 2
+        if "main" not in texts[-1]:
+            print("error: '%s' has no function @main" % path, file=sys.stderr)
+            return 2
+    before, found = texts
+    source = op_counts(before["main"])
     print("graph: " + counted({k: n for k, n in source.items() if k.startswith("linalg.")}))
-    found = functions(fused)
     launches = re.findall(r"\bcall @([\w$.-]+)\(", found["main"])
     print("fused: " + plural(len(launches), "kernel launch").replace("launchs", "launches"))
     for number, name in enumerate(launches, 1):

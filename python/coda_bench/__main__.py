@@ -48,6 +48,9 @@ def _add_selection(parser) -> None:
 
 
 def _selected(args) -> List[ops.Op]:
+    if args.decode and args.tokens:
+        raise UsageError("--decode stands for --tokens=%s; leave one of them out" % (
+            ",".join(map(str, ops.DECODE_TOKENS))))
     tokens = ops.DECODE_TOKENS if args.decode else args.tokens or [ops.DEFAULT_TOKENS]
     found = ops.select(args.ops, args.hidden or ops.DEFAULT_HIDDEN, tokens, args.match)
     if not found:
@@ -152,6 +155,8 @@ def _prepare(args) -> int:
         raise UsageError("--jobs=%d: give 1 or more" % args.jobs)
     if args.candidates < 0:
         raise UsageError("--candidates=%d: give 0 or more" % args.candidates)
+    if args.schedule_db is not None and not os.path.isfile(args.schedule_db):
+        raise UsageError("--schedule-db=%s: no such file; `coda-bench tune` writes one" % args.schedule_db)
     flags = ("--schedule-db=" + args.schedule_db,) if args.schedule_db else ()
     prepare(
         args.folder, _selected(args),
@@ -165,21 +170,27 @@ def _require_folder(folder: str) -> None:
         raise UsageError("no folder '%s'; `coda-bench prepare %s` makes it" % (folder, folder))
 
 
-def _require_torch() -> None:
+def _require_torch(gpu: bool) -> None:
+    """Says what measuring needs; `gpu`: a GPU, too."""
     try:
-        import torch  # noqa: F401: whether it is there
+        import torch
     except ImportError as error:
         raise UsageError(
             "`run` and `tune` measure with torch, which this Python (%s) has not (%s): start "
             "them as `PYTHON -m coda_bench ...` with one that has; list, prepare and report "
             "work without torch and without a GPU" % (sys.executable, error)) from None
+    if gpu and not torch.cuda.is_available():
+        raise UsageError(
+            "torch %s sees no GPU, and `run` and `tune` measure one: start them on a machine that "
+            "has one, or `run --dry-run` for one call each on the CPU; list, prepare and report "
+            "work without a GPU" % torch.__version__)
 
 
 def _tune(args) -> int:
     selected = _selected_of(args)
     if args.rounds < 1:
         raise UsageError("--rounds=%d: give 1 or more" % args.rounds)
-    _require_torch()
+    _require_torch(gpu=True)
     from .tune import tune
 
     database = args.schedule_db or os.path.join(args.folder, DATABASE_NAME)
@@ -203,7 +214,7 @@ def _run(args) -> int:
         if regime not in REGIMES:
             raise UsageError("unknown regime '%s'; there are %s" % (regime, ", ".join(REGIMES)))
     selected = _selected_of(args)
-    _require_torch()
+    _require_torch(gpu=not args.dry_run)
     from . import measure, providers
 
     for path in args.plugin:
@@ -229,6 +240,8 @@ def _report(args) -> int:
 
 
 def _everything(args) -> int:
+    # Before minutes of compiling.
+    _require_torch(gpu=True)
     folder = DEFAULT_FOLDER
     parser = _parser()
     _prepare(parser.parse_args(["prepare", folder]))

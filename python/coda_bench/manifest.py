@@ -54,8 +54,12 @@ class Manifest:
         data = read_json(path, "`coda-bench prepare %s` makes it" % folder)
         if data.get("version") != VERSION:
             raise UsageError("%s is of another version; prepare the folder again" % path)
-        ops = {key: Prepared(**value) for key, value in data["ops"].items()}
-        return cls(data["compiler"], data["target"], ops)
+        try:
+            ops = {key: Prepared(**value) for key, value in data["ops"].items()}
+            return cls(data["compiler"], data["target"], ops)
+        except (AttributeError, KeyError, TypeError):
+            raise UsageError(
+                "%s lacks what `coda-bench prepare` writes; prepare the folder again" % path) from None
 
 
 def write_text(path: str, text: str) -> None:

@@ -228,10 +228,6 @@ def run(
     and DeviceLost with the results so far written.
     """
     start = time.monotonic()
-    if on_gpu and not torch.cuda.is_available():
-        raise UsageError(
-            "no GPU that torch %s sees; run this on a machine with one, or give --dry-run for "
-            "one call each on the CPU" % torch.__version__)
     torch.backends.cuda.matmul.allow_tf32 = False
     device = torch.device("cuda" if on_gpu else "cpu")
     timer = protocol.GPU(budget_ms) if on_gpu else protocol.Host()

@@ -20,7 +20,7 @@ def find_compiler(given: Optional[str]) -> str:
     home = os.environ.get("CODA_HOME")
     places = [given] if given else [os.path.join(home, "bin", "coda-compile")] if home else []
     for place in places:
-        if os.access(place, os.X_OK):
+        if os.path.isfile(place) and os.access(place, os.X_OK):
             return place
     found = None if given else shutil.which("coda-compile")
     if not found:
@@ -146,4 +146,7 @@ def prepare(
                     op.key, prepared.seconds, len(prepared.launches),
                     tried if options.candidates else ""))
     manifest.write(folder)
+    refused = [manifest.ops[op.key].error for op in ops if manifest.ops[op.key].error]
+    if len(refused) == len(ops):
+        raise UsageError("coda-compile refused all %d ops, the first: %s" % (len(ops), refused[0]))
     return manifest

@@ -25,14 +25,22 @@ REGIMES = {
 DECODE_BELOW = 128
 
 
+def _is_run(data: dict) -> bool:
+    results, environment = data.get("results"), data.get("environment")
+    fields = dict(key=str, op=str, M=int, h=int, variant=str, providers=dict)
+    return isinstance(results, list) and isinstance(environment, dict) and all(
+        isinstance(result, dict) and all(isinstance(result.get(k), t) for k, t in fields.items())
+        for result in results)
+
+
 def load(paths: List[str]) -> List[dict]:
     runs = []
     for path in paths:
         if os.path.isdir(path):
             path = os.path.join(path, RESULTS_NAME)
         data = read_json(path, "`coda-bench run` writes such files")
-        if "results" not in data or "environment" not in data:
-            raise UsageError("%s holds no results of coda-bench" % path)
+        if not _is_run(data):
+            raise UsageError("%s holds no results of coda-bench; `coda-bench run` writes them" % path)
         runs.append(data)
     return runs
 

@@ -7,16 +7,17 @@
 # RAN: 0 of {{[1-9][0-9]*}} comparisons differ
 """Whether the bits of a row depend on how many rows there are.
 
-    batch_invariance.py prepare DIR [--bin FOLDER] [--seeds N]
-    batch_invariance.py run DIR [--coda-run PATH]
+    batch_invariance.py list [--seeds N]
+    batch_invariance.py prepare DIR [--only REGEX] [--bin FOLDER] [--seeds N]
+    batch_invariance.py run DIR [--only REGEX] [--coda-run PATH] [--seeds N]
 
 `prepare` compiles random regions with --numerics=batch-invariant for several
 numbers of rows. `run` needs a GPU, coda-run and DIR: it gives each program the first
 rows of the same arrays, and all outputs that have rows must agree with the first
 rows of the largest in each bit.
 """
-import argparse
 import os
+import re
 import subprocess
 import sys
 
@@ -24,12 +25,16 @@ import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "Inputs"))
+
+import steps  # noqa: E402: found by the path above
+
 ROWS = [1, 7, 16, 64, 65, 1000]
 
 
-def kernels(count):
-    """(seed, {rows: kernel}) of regions with factors that are contiguous along k,
-    which any number of rows keeps aligned."""
+def kernels(count, only=""):
+    """(seed, {rows: kernel}) of the first `count` regions with factors that are
+    contiguous along k, which any number of rows keeps aligned; of those that are
+    called as `only`, region_<seed>."""
     import random_regions
 
     for seed in range(1000):
@@ -40,7 +45,8 @@ def kernels(count):
         accs = made[1].accs
         if accs and accs[0][0][0][1][-1] == "k":
             count -= 1
-            yield seed, made
+            if re.search(only, f"region_{seed}"):
+                yield seed, made
 
 
 def call(command):
@@ -65,10 +71,10 @@ def inputs(seed, made):
     return arrays
 
 
-def prepare(folder, tools, count):
+def prepare(folder, only, tools, count):
     os.makedirs(folder, exist_ok=True)
     programs = 0
-    for seed, made in kernels(count):
+    for seed, made in kernels(count, only):
         for rows, kernel in made.items():
             stem = os.path.join(folder, f"s{seed}_m{rows}")
             with open(stem + ".mlir", "w") as file:
@@ -97,11 +103,11 @@ def outputs(folder, runner, seed, rows, arrays):
         return [found[name] for name in sorted(found.files)]
 
 
-def run(folder, runner, count):
+def run(folder, only, runner, count):
     total = wrong = 0
-    for seed, made in kernels(count):
+    for seed, made in kernels(count, only):
         if not os.path.exists(os.path.join(folder, f"s{seed}_m{ROWS[0]}.so")):
-            break
+            continue
         axes = [row_axis(o[1]) for o in made[1].outs]
         arrays = inputs(seed, made)
         results = {rows: outputs(folder, runner, seed, rows, arrays) for rows in ROWS}
@@ -121,14 +127,8 @@ def run(folder, runner, count):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["prepare", "run"])
-    parser.add_argument("folder", metavar="DIR")
-    parser.add_argument("--bin", default="build/bin", metavar="FOLDER", help="where coda-compile is")
-    parser.add_argument("--seeds", type=int, default=6, metavar="N", help="how many regions")
-    parser.add_argument("--coda-run", default="coda-run", metavar="PATH")
-    options = parser.parse_args()
-    if options.what == "prepare":
-        prepare(options.folder, options.bin, options.seeds)
-    else:
-        sys.exit(run(options.folder, options.coda_run, options.seeds))
+    steps.main(
+        __doc__, lambda o: [f"region_{seed}" for seed, _ in kernels(o.seeds)],
+        lambda o: prepare(o.folder, o.only, o.bin, o.seeds),
+        lambda o: run(o.folder, o.only, o.coda_run, o.seeds),
+        seeds=dict(type=int, default=6, metavar="N", help="how many regions"))

@@ -25,7 +25,6 @@ Cases: 24 random regions; some of them with left factors of their own for each
 accumulator, with ragged, few, tiny, empty and dynamic extents; the examples, also with the other schedules that the selector may pick;
 the graphs of test/Graphs.
 """
-import argparse
 import json
 import os
 import re
@@ -37,6 +36,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TEST = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(HERE, "Inputs"))
 sys.path.insert(0, os.path.join(os.path.dirname(TEST), "python"))
+
+import steps  # noqa: E402: found by the path above
 
 # name, seeds, extents of the values, dims that the types leave open.
 SHAPES = [
@@ -275,18 +276,5 @@ def run(folder, only, runner):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["list", "prepare", "run"])
-    parser.add_argument("folder", nargs="?", metavar="DIR")
-    parser.add_argument("--only", default="", metavar="REGEX", help="the cases whose names match")
-    parser.add_argument("--bin", default="build/bin", metavar="FOLDER", help="where coda-compile and coda-run are")
-    parser.add_argument("--coda-run", default="coda-run", metavar="PATH")
-    options = parser.parse_args()
-    if options.what == "list":
-        print("\n".join(name for name, *_ in cases()))
-    elif not options.folder:
-        parser.error("prepare and run need a folder")
-    elif options.what == "prepare":
-        prepare(options.folder, options.only, options.bin)
-    else:
-        sys.exit(run(options.folder, options.only, options.coda_run))
+    steps.main(__doc__, lambda o: [name for name, *_ in cases()],
+               lambda o: prepare(o.folder, o.only, o.bin), lambda o: run(o.folder, o.only, o.coda_run))

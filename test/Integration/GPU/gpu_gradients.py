@@ -8,6 +8,7 @@
 # RAN: 0 failed
 """Forward and backward of Llama blocks in one call, on a GPU, beside torch.
 
+    gpu_gradients.py list
     gpu_gradients.py prepare DIR [--only REGEX] [--bin FOLDER]
     gpu_gradients.py run DIR [--only REGEX]
 
@@ -16,7 +17,6 @@ gradients of the rotary tables; `run` needs a GPU, torch and python/coda. The
 reference is torch's own in f64 (f32 for the large blocks), and an output may be
 off by twice what torch's bf16 is (f16 likewise): the error rule of coda-run.
 """
-import argparse
 import json
 import os
 import re
@@ -24,6 +24,10 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "Inputs"))
+
+import steps  # noqa: E402: found by the path above
+
 GRAPHS = os.path.join(os.path.dirname(os.path.dirname(HERE)), "Graphs")
 # The arguments cos and sin.
 ROTARY = (2, 3)
@@ -149,13 +153,4 @@ def run(folder, only):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["prepare", "run"])
-    parser.add_argument("folder", metavar="DIR")
-    parser.add_argument("--only", default="", metavar="REGEX", help="the blocks whose names match")
-    parser.add_argument("--bin", default="build/bin", metavar="FOLDER", help="where coda-compile is")
-    options = parser.parse_args()
-    if options.what == "prepare":
-        prepare(options.folder, options.only, options.bin)
-    else:
-        sys.exit(run(options.folder, options.only))
+    steps.main(__doc__, lambda o: BLOCKS, lambda o: prepare(o.folder, o.only, o.bin), lambda o: run(o.folder, o.only))

@@ -34,7 +34,6 @@ Groups: `shapes` (every M with every program, values and targets included),
 `arguments` (addresses and strides that need a copy in the workspace), `streams` (graph capture, two streams), `large` (more than 2^31
 elements), `devices`.
 """
-import argparse
 import json
 import os
 import re
@@ -42,6 +41,11 @@ import subprocess
 import sys
 import threading
 import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "Inputs"))
+
+import steps  # noqa: E402: found by the path above
 
 MS = [0, 1, 7, 63, 64, 65, 127, 129, 8192]
 # Fixed extents of programs: every N and every K with it at least once.
@@ -657,23 +661,13 @@ def run(folder, only, groups, seconds):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["list", "prepare", "run"])
-    parser.add_argument("folder", nargs="?", metavar="DIR")
-    parser.add_argument("--only", default="", metavar="REGEX", help="the programs whose names match")
-    parser.add_argument("--bin", default="build/bin", metavar="FOLDER", help="where coda-compile is")
-    parser.add_argument("--schedule", metavar="REGEX", help="what a candidate's text has to match")
-    parser.add_argument("--cluster", metavar="MxN", help="blocks that share factors, along m and n")
-    parser.add_argument("--group", action="append", metavar="NAME",
-                        choices=["shapes", "arguments", "streams", "large", "devices"])
-    parser.add_argument("--seconds", type=float, default=600, help="begins no case after these")
-    options = parser.parse_args()
-    if options.what == "list":
-        print("\n".join(program.name for program in programs()))
-    elif not options.folder:
-        parser.error("prepare and run need a folder")
-    elif options.what == "prepare":
-        prepare(options.folder, options.only, options.bin, options.schedule, options.cluster)
-    else:
-        groups = options.group or ["shapes", "arguments", "streams", "devices"]
-        sys.exit(run(options.folder, options.only, groups, options.seconds))
+    groups = ["shapes", "arguments", "streams", "devices"]
+    steps.main(
+        __doc__, lambda o: [program.name for program in programs()],
+        lambda o: prepare(o.folder, o.only, o.bin, o.schedule, o.cluster),
+        lambda o: run(o.folder, o.only, o.group or groups, o.seconds),
+        schedule=dict(metavar="REGEX", help="of prepare: what a candidate's text has to match"),
+        cluster=dict(metavar="MxN", help="of prepare: blocks that share factors, along m and n"),
+        group=dict(action="append", metavar="NAME", choices=[*groups, "large"],
+                   help="of run: %s (default: all but large)" % ", ".join([*groups, "large"])),
+        seconds=dict(type=float, default=600, metavar="S", help="of run: begins no case after these"))

@@ -5,8 +5,9 @@
 # CHECK: {{[1-9][0-9]*}} programs prepared
 """Races in shared memory, by compute-sanitizer's racecheck.
 
+    gpu_racecheck.py list
     gpu_racecheck.py prepare DIR [--only REGEX] [--bin FOLDER]
-    gpu_racecheck.py run DIR [--coda-run PATH] [--sanitizer PATH]
+    gpu_racecheck.py run DIR [--only REGEX] [--coda-run PATH] [--sanitizer PATH]
 
 `prepare` compiles the examples for a GPU, each with one schedule of each form: in
 turn or not, loaded tiles through the ring, ahead or neither, stored in place, k
@@ -18,7 +19,6 @@ what a block's barrier orders into an arrival at another block's barrier. That i
 by cluster_barrier.cu: an arrival of one thread for its block is reported, that of
 each thread for itself is not. The second has to be clean; the first is printed.
 """
-import argparse
 import glob
 import json
 import os
@@ -29,6 +29,10 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "Inputs"))
+
+import steps  # noqa: E402: found by the path above
+
 EXAMPLES = os.path.join(os.path.dirname(os.path.dirname(HERE)), "Examples")
 # The forms of a schedule; of each example the first schedule of each.
 FLAGS = ("pingpong = true", "ring = true", "inplace = true", "split = ", "cluster = ")
@@ -57,12 +61,17 @@ def variants(command):
     return list(chosen.values())
 
 
+def examples():
+    """(name, path) of each."""
+    paths = sorted(glob.glob(os.path.join(EXAMPLES, "*.mlir")))
+    return [(os.path.splitext(os.path.basename(path))[0], path) for path in paths]
+
+
 def prepare(folder, only, tools):
     os.makedirs(folder, exist_ok=True)
     count = 0
     compiler, database = os.path.join(tools, "coda-compile"), os.path.join(folder, "forced.json")
-    for source in sorted(glob.glob(os.path.join(EXAMPLES, "*.mlir"))):
-        name = os.path.splitext(os.path.basename(source))[0]
+    for name, source in examples():
         if not re.search(only, name):
             continue
         command = [compiler, source, "--target=sm_90a"]
@@ -95,9 +104,11 @@ def hazards(sanitizer, command):
     return sorted(set(found))
 
 
-def run(folder, runner, sanitizer):
+def run(folder, only, runner, sanitizer):
     failed = exchanges = clean = 0
-    paths = sorted(glob.glob(os.path.join(folder, "*.so")))
+    # A program is called as its example, and _ and a number.
+    paths = [path for path in sorted(glob.glob(os.path.join(folder, "*.so")))
+             if re.search(only, os.path.basename(path).rpartition("_")[0])]
     with ThreadPoolExecutor(4) as pool:
         results = pool.map(lambda path: hazards(sanitizer, [runner, path, "--device=cuda", "--seed=1", "--repeat=0",
                                                             "--no-unfused"]), paths)
@@ -126,15 +137,7 @@ def run(folder, runner, sanitizer):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["prepare", "run"])
-    parser.add_argument("folder", metavar="DIR")
-    parser.add_argument("--only", default="", metavar="REGEX", help="the examples whose names match")
-    parser.add_argument("--bin", default="build/bin", metavar="FOLDER", help="where coda-compile is")
-    parser.add_argument("--coda-run", default="coda-run", metavar="PATH")
-    parser.add_argument("--sanitizer", default="compute-sanitizer", metavar="PATH")
-    options = parser.parse_args()
-    if options.what == "prepare":
-        prepare(options.folder, options.only, options.bin)
-    else:
-        sys.exit(run(options.folder, options.coda_run, options.sanitizer))
+    steps.main(
+        __doc__, lambda o: [name for name, _ in examples()], lambda o: prepare(o.folder, o.only, o.bin),
+        lambda o: run(o.folder, o.only, o.coda_run, o.sanitizer),
+        sanitizer=dict(default="compute-sanitizer", metavar="PATH", help="of run"))
