@@ -28,6 +28,14 @@ static constexpr int64_t kCopyBytes = 4;
 /// Threads of a consumer.
 static constexpr int64_t kThreads = 128;
 
+const StagedColumns *EpilogueEmitter::findStaged(unsigned input,
+                                                 int64_t point) const {
+  for (const StagedColumns &columns : stagedColumns)
+    if (columns.input == input && columns.point == point)
+      return &columns;
+  return nullptr;
+}
+
 /// Runs `body` for the vectors that are copied, or for the others, and for what
 /// this thread takes of each: so many columns, their offset in memory and where
 /// they go in shared memory.
@@ -123,10 +131,7 @@ void EpilogueEmitter::loadColumns() {
     walkChunk([&] {
       forColumnVectors(tile, [&](unsigned i, int64_t point) {
         const InputModel &input = tile.inputs[i];
-        bool staged = llvm::any_of(stagedColumns, [&](StagedColumns columns) {
-          return columns.input == i && columns.point == point;
-        });
-        if (!staged && !input.combiner)
+        if (!findStaged(i, point) && !input.combiner)
           columnValues[{i, point}].push_back(
               loadDirect(input, tile.uCoords(input.uDims, point)));
       });

@@ -83,7 +83,7 @@ EpilogueEmitter::EpilogueEmitter(KernelEmitter &emitter, const TileModel &tile,
                  swizzle(e.i32(0), quad, chunkColumns, /*bytes=*/1));
   stagedBoxes = getStagedBoxes(tile, e.schedule);
   stagedColumns = getStagedColumns(e.kernel, tile, e.schedule);
-  columnsBase = e.add(e.i32(getColumnsOffset(e.kernel, e.schedule)),
+  columnsBase = e.add(e.i32(SharedMemory(e.kernel, e.schedule).columns),
                       e.mul(e.consumer, e.i32(getColumnsBytes(e.kernel,
                                                               e.schedule))));
   // In region order: users follow what they use.
@@ -96,7 +96,7 @@ EpilogueEmitter::EpilogueEmitter(KernelEmitter &emitter, const TileModel &tile,
         inGroup.insert(result);
         groupDependent.push_back(result);
       }
-  stagingBase = e.i32(getStagingOffset(e.kernel, e.schedule));
+  stagingBase = e.i32(SharedMemory(e.kernel, e.schedule).staging);
   if (!e.schedule.getOrdered())
     stagingBase =
         e.add(stagingBase, e.mul(e.consumer, e.i32(e.schedule.getStaging() *
@@ -272,9 +272,8 @@ void EpilogueEmitter::loadRows() {
 EpilogueEmitter::Placed EpilogueEmitter::loadInput(unsigned number,
                                                    int64_t point) {
   const InputModel &input = tile.inputs[number];
-  for (const StagedColumns &columns : stagedColumns)
-    if (columns.input == number && columns.point == point)
-      return loadStaged(columns);
+  if (const StagedColumns *columns = findStaged(number, point))
+    return loadStaged(*columns);
   if (auto it = columnValues.find({number, point}); it != columnValues.end())
     return it->second[chunk * (chunkColumns / 8) + 2 * piece + block];
   if (input.path == LoadPath::Prefetched &&

@@ -269,7 +269,7 @@ void EpilogueEmitter::finishColumnChunk() {
 /// Where the scratch of a column reduction begins; one float a strip and column.
 Value EpilogueEmitter::scratchBase(int64_t number) {
   int64_t bytes = kReducedRows / 16 * points * 4;
-  Value base = e.i32(getScratchOffset(e.kernel, e.schedule) + number * bytes);
+  Value base = e.i32(SharedMemory(e.kernel, e.schedule).scratch + number * bytes);
   if (!e.schedule.getPingpong())
     return base;
   int64_t all = getScratchBytes(e.kernel, e.schedule) / kConsumers;

@@ -39,18 +39,6 @@ std::pair<Value, Value> KernelEmitter::blockSlice(const TileModel &tile,
   return {first, sub(end, first)};
 }
 
-static void emitAsm(OpsBuilder &b, StringRef text, ValueRange operands) {
-  std::string constraints;
-  for (size_t i = 0; i < operands.size(); ++i)
-    constraints += "r,";
-  LLVM::InlineAsmOp::create(
-      b.b, b.loc, LLVM::LLVMVoidType::get(b.b.getContext()), operands, text,
-      constraints + "~{memory}", /*has_side_effects=*/true,
-      /*is_align_stack=*/false, LLVM::TailCallKind::None,
-      LLVM::AsmDialectAttr::get(b.b.getContext(), LLVM::AsmDialect::AD_ATT),
-      ArrayAttr());
-}
-
 static Value addressOf(OpsBuilder &b, Value barriers, Value number) {
   return nvgpu::MBarrierGetOp::create(b.b, b.loc, b.b.getI32Type(), barriers,
                                       b.toIndex(number));
@@ -60,24 +48,22 @@ static Value addressOf(OpsBuilder &b, Value barriers, Value number) {
 /// block has at `address`.
 static void emitRemote(OpsBuilder &b, StringRef instruction, Value address,
                        Value rank) {
-  emitAsm(b,
-          ("{\n\t.reg .b32 remote;\n\t"
-           "mapa.shared::cluster.u32 remote, $0, $1;\n\t" +
-           instruction + "\n\t}")
-              .str(),
-          {address, rank});
+  b.emitAsm(("{\n\t.reg .b32 remote;\n\t"
+             "mapa.shared::cluster.u32 remote, $0, $1;\n\t" +
+             instruction + "\n\t}")
+                .str(),
+            "r,r,~{memory}", Type(), {address, rank});
 }
 
 /// Waits for a phase whose arrivals come from the cluster.
 void KernelEmitter::waitCluster(Value barriers, Value number, Value parity) {
   Value bit = b.createOrFold<arith::ExtUIOp>(loc, b.getI32Type(), parity);
-  emitAsm(*this,
-          "{\n\t.reg .pred done;\n\t"
+  emitAsm("{\n\t.reg .pred done;\n\t"
           "again:\n\t"
           "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, "
           "[$0], $1;\n\t"
           "@!done bra again;\n\t}",
-          {addressOf(*this, barriers, number), bit});
+          "r,r,~{memory}", Type(), {addressOf(*this, barriers, number), bit});
 }
 
 /// Arrives at the barrier of block `rank` of the cluster.
@@ -295,7 +281,7 @@ Value KernelEmitter::regionColumn(const TileModel &tile,
 /// Where this lane's part of its consumer's buffer begins.
 Value KernelEmitter::exchangeBase() {
   // Made at each use: kept, the addresses would take registers meanwhile.
-  Value base = add(i32(getExchangeOffset(kernel, schedule)),
+  Value base = add(i32(SharedMemory(kernel, schedule).exchange),
                    mul(opaque(consumer),
                        i32(getExchangeBytes(kernel, schedule))));
   return add(base, add(mul(warp, i32(kWarpBytes)),

@@ -203,19 +203,14 @@ RingPosition KernelEmitter::multiply(const TileModel &tile, RingPosition at,
   for (size_t i = 0; i < before.size(); ++i)
     constraints += std::to_string(i) + ",";
   constraints += "~{memory}";
-  auto wait = LLVM::InlineAsmOp::create(
-      b, loc,
-      LLVM::LLVMStructType::getLiteral(b.getContext(),
-                                       SmallVector<Type>(before.size(), f32)),
-      before, "wgmma.wait_group.sync.aligned 0;", constraints,
-      /*has_side_effects=*/true, /*is_align_stack=*/false,
-      LLVM::TailCallKind::None,
-      LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT),
-      ArrayAttr());
+  Type all = LLVM::LLVMStructType::getLiteral(
+      b.getContext(), SmallVector<Type>(before.size(), f32));
+  Value wait =
+      emitAsm("wgmma.wait_group.sync.aligned 0;", constraints, all, before);
   releaseStage(previous);
   for (size_t i = 0; i < before.size(); ++i)
     elements.push_back(
-        LLVM::ExtractValueOp::create(b, loc, wait.getResult(0), i));
+        LLVM::ExtractValueOp::create(b, loc, wait, i));
   return at;
 }
 
@@ -229,14 +224,7 @@ void KernelEmitter::setThread(Value thread) {
 
 /// `value`, as something that nobody knows to be so before this point.
 Value KernelEmitter::opaque(Value value) {
-  return LLVM::InlineAsmOp::create(
-             b, loc, value.getType(), value, "mov.b32 $0, $1;", "=r,r",
-             /*has_side_effects=*/true, /*is_align_stack=*/false,
-             LLVM::TailCallKind::None,
-             LLVM::AsmDialectAttr::get(b.getContext(),
-                                       LLVM::AsmDialect::AD_ATT),
-             ArrayAttr())
-      .getResult(0);
+  return emitAsm("mov.b32 $0, $1;", "=r,r", value.getType(), value);
 }
 
 /// `value`, the same in all threads of a warp, as something known to be so: what

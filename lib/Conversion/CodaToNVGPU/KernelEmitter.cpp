@@ -89,6 +89,19 @@ void OpsBuilder::ifThen(Value condition, llvm::function_ref<void()> body) {
   body();
 }
 
+Value OpsBuilder::emitAsm(StringRef text, StringRef constraints, Type result,
+                          ValueRange operands) {
+  MLIRContext *context = b.getContext();
+  if (!result)
+    result = LLVM::LLVMVoidType::get(context);
+  auto op = LLVM::InlineAsmOp::create(
+      b, loc, result, operands, text, constraints, /*has_side_effects=*/true,
+      /*is_align_stack=*/false, LLVM::TailCallKind::None,
+      LLVM::AsmDialectAttr::get(context, LLVM::AsmDialect::AD_ATT),
+      ArrayAttr());
+  return op->getNumResults() ? op->getResult(0) : Value();
+}
+
 //===----------------------------------------------------------------------===//
 // Parameters and shared memory
 //===----------------------------------------------------------------------===//
@@ -311,7 +324,7 @@ Value KernelEmitter::prefetchNumber(RingPosition at) {
 }
 
 Value KernelEmitter::prefetchBase(RingPosition at) {
-  return add(i32(getPrefetchOffset(kernel, schedule)),
+  return add(i32(SharedMemory(kernel, schedule).prefetch),
              mul(prefetchNumber(at), i32(getPrefetchBytes(kernel, schedule))));
 }
 

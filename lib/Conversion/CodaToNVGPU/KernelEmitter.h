@@ -153,6 +153,10 @@ public:
   Value toI64(Value v);
 
   void ifThen(Value condition, llvm::function_ref<void()> body);
+  /// Instructions that LLVM has no name for, kept where they are among others that
+  /// have effects. Type and value are null where there is no result.
+  Value emitAsm(StringRef text, StringRef constraints, Type result,
+                ValueRange operands);
 
   OpBuilder &b;
   Location loc;
@@ -544,6 +548,9 @@ private:
                                          Value offset, Value to)>
                                          body);
   Placed loadStaged(const StagedColumns &columns);
+  /// The vector of an input's point in the buffer of columns; null if it is not
+  /// staged.
+  const StagedColumns *findStaged(unsigned input, int64_t point) const;
   LaneAddresses laneAddresses(Value base);
   Value lanePointer(const LaneAddresses &addresses, unsigned lane);
   Value loadedPointer(int64_t box, unsigned lane);

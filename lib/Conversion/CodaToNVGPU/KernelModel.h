@@ -361,19 +361,20 @@ SmallVector<StagedColumns> getStagedColumns(const KernelModel &kernel,
                                             ScheduleAttr schedule);
 /// Bytes of the buffer of one consumer.
 int64_t getColumnsBytes(const KernelModel &kernel, ScheduleAttr schedule);
-int64_t getColumnsOffset(const KernelModel &kernel, ScheduleAttr schedule);
 /// Bytes of the prefetched boxes of one chunk.
 int64_t getPrefetchBytes(const KernelModel &kernel, ScheduleAttr schedule);
-/// Dynamic shared memory of the kernel: the ring, the staged boxes, the
-/// prefetched ones, the scratch of the column reductions, the accumulators that
-/// a cluster exchanges, the staged values of columns.
-int64_t getSharedMemoryBytes(const KernelModel &kernel, ScheduleAttr schedule);
-int64_t getStagingOffset(const KernelModel &kernel, ScheduleAttr schedule);
-int64_t getPrefetchOffset(const KernelModel &kernel, ScheduleAttr schedule);
-int64_t getScratchOffset(const KernelModel &kernel, ScheduleAttr schedule);
 /// Scratch of the column reductions, of all consumers.
 int64_t getScratchBytes(const KernelModel &kernel, ScheduleAttr schedule);
-int64_t getExchangeOffset(const KernelModel &kernel, ScheduleAttr schedule);
+/// Where in dynamic shared memory what a kernel has there begins, one behind the
+/// other: the ring, from 0 on, the staged boxes, the prefetched ones, the scratch
+/// of the column reductions, the accumulators that a cluster exchanges, the staged
+/// values of columns.
+struct SharedMemory {
+  SharedMemory(const KernelModel &kernel, ScheduleAttr schedule);
+  int64_t staging, prefetch, scratch, exchange, columns;
+};
+/// All of it.
+int64_t getSharedMemoryBytes(const KernelModel &kernel, ScheduleAttr schedule);
 /// Slots of the staging ring of `tile`: chunks in flight on their way out.
 int64_t getStagingSlots(const TileModel &tile, ScheduleAttr schedule);
 

@@ -151,29 +151,6 @@ int64_t coda_gpu::getScratchBytes(const KernelModel &kernel,
   return schedule.getPingpong() ? kConsumers * bytes : bytes;
 }
 
-int64_t coda_gpu::getStagingOffset(const KernelModel &kernel,
-                                   ScheduleAttr schedule) {
-  return schedule.getStages() * getStageBytes(kernel, schedule);
-}
-
-int64_t coda_gpu::getPrefetchOffset(const KernelModel &kernel,
-                                    ScheduleAttr schedule) {
-  return getStagingOffset(kernel, schedule) + getBufferSets(schedule) *
-                                                  schedule.getStaging() *
-                                                  getBoxBytes(schedule);
-}
-
-int64_t coda_gpu::getScratchOffset(const KernelModel &kernel,
-                                   ScheduleAttr schedule) {
-  return getPrefetchOffset(kernel, schedule) +
-         getPrefetchBuffers(schedule) * getPrefetchBytes(kernel, schedule);
-}
-
-int64_t coda_gpu::getExchangeOffset(const KernelModel &kernel,
-                                    ScheduleAttr schedule) {
-  return getScratchOffset(kernel, schedule) + getScratchBytes(kernel, schedule);
-}
-
 int64_t coda_gpu::getExchangeBytes(const KernelModel &kernel,
                                    ScheduleAttr schedule) {
   if (schedule.getSplit() == 1)
@@ -185,10 +162,14 @@ int64_t coda_gpu::getExchangeBytes(const KernelModel &kernel,
   return bytes;
 }
 
-int64_t coda_gpu::getColumnsOffset(const KernelModel &kernel,
-                                   ScheduleAttr schedule) {
-  return getExchangeOffset(kernel, schedule) +
-         kConsumers * getExchangeBytes(kernel, schedule);
+SharedMemory::SharedMemory(const KernelModel &kernel, ScheduleAttr schedule) {
+  staging = schedule.getStages() * getStageBytes(kernel, schedule);
+  prefetch = staging + getBufferSets(schedule) * schedule.getStaging() *
+                           getBoxBytes(schedule);
+  scratch = prefetch +
+            getPrefetchBuffers(schedule) * getPrefetchBytes(kernel, schedule);
+  exchange = scratch + getScratchBytes(kernel, schedule);
+  columns = exchange + kConsumers * getExchangeBytes(kernel, schedule);
 }
 
 bool coda_gpu::hasPairAccess(const TileModel &tile,
@@ -243,8 +224,8 @@ SmallVector<StagedColumns>
 coda_gpu::getStagedColumns(const KernelModel &kernel, const TileModel &tile,
                            ScheduleAttr schedule) {
   // Nothing else gives way to them.
-  int64_t room = (kSharedMemoryBytes - getColumnsOffset(kernel, schedule)) /
-                 kConsumers;
+  int64_t room =
+      (kSharedMemoryBytes - SharedMemory(kernel, schedule).columns) / kConsumers;
   SmallVector<StagedColumns> staged;
   int64_t offset = 0;
   // Where k is split there are few tiles, and nothing of a vector is in the caches:
@@ -283,7 +264,7 @@ int64_t coda_gpu::getColumnsBytes(const KernelModel &kernel,
 
 int64_t coda_gpu::getSharedMemoryBytes(const KernelModel &kernel,
                                        ScheduleAttr schedule) {
-  return getColumnsOffset(kernel, schedule) +
+  return SharedMemory(kernel, schedule).columns +
          kConsumers * getColumnsBytes(kernel, schedule);
 }
 

@@ -206,7 +206,7 @@ static double getTimeOfFewTiles(const KernelModel &kernel, TileShape shape) {
   constexpr double kRingBytes = 185e3;
   int64_t stage = getStageBytes(kernel, schedule);
   int64_t others =
-      getColumnsOffset(kernel, schedule) - schedule.getStages() * stage;
+      SharedMemory(kernel, schedule).columns - schedule.getStages() * stage;
   int64_t ring = ((kSharedMemoryBytes - others) / stage - 1) * stage;
   double bytesPerUsOfOne =
       kBytesPerUsOfOne * std::clamp(ring / kRingBytes, 0.1, 1.0);
@@ -501,11 +501,8 @@ getHalfChunkSchedules(const KernelModel &kernel,
     int64_t stages = schedule.getStages(), staging = schedule.getStaging(),
             prefetch = schedule.getPrefetch();
     auto add = [&](int64_t stages, int64_t staging, int64_t prefetch) {
-      auto half = ScheduleAttr::get(
-          schedule.getContext(), schedule.getTile(), stages, staging,
-          schedule.getRaster(), prefetch, schedule.getPingpong(),
-          schedule.getRing(), schedule.getInplace(), schedule.getOrdered(),
-          schedule.getSplit(), kMinChunk, schedule.getCluster());
+      ScheduleAttr half = schedule.withChunk(kMinChunk)
+                              .withBuffers(stages, staging, prefetch);
       std::string why;
       if (succeeded(verifySchedule(kernel, half, why)) &&
           !llvm::is_contained(halves, half))
@@ -536,12 +533,7 @@ getSharingSchedules(const KernelModel &kernel,
       continue;
     firsts.push_back(schedule);
     for (ClusterShape cluster : {ClusterShape{2, 1}, ClusterShape{1, 2}}) {
-      auto shared = ScheduleAttr::get(
-          schedule.getContext(), schedule.getTile(), schedule.getStages(),
-          schedule.getStaging(), schedule.getRaster(), schedule.getPrefetch(),
-          schedule.getPingpong(), schedule.getRing(), schedule.getInplace(),
-          schedule.getOrdered(),
-          /*split=*/1, schedule.getChunk(), cluster);
+      ScheduleAttr shared = schedule.withCluster(cluster);
       std::string why;
       if (succeeded(verifySchedule(kernel, shared, why)) &&
           !llvm::is_contained(schedules, shared))
@@ -586,7 +578,7 @@ coda_gpu::enumerateSchedules(const KernelModel &kernel, bool batchInvariant,
       for (auto [staging, prefetch] :
            getBuffers(placement, staged, ahead, isMap)) {
         ScheduleAttr schedule = make(staging, prefetch);
-        int64_t ringBytes = getStagingOffset(kernel, schedule);
+        int64_t ringBytes = SharedMemory(kernel, schedule).staging;
         if (placement.ordered && ringBytes > kRingBytesOfOrdered)
           continue;
         if (placement.prefetch && !isMap && shape.rows == kFragmentRows &&

@@ -27,6 +27,16 @@ bool coda::isMatrixProduct(linalg::LinalgOp op) {
   return failed(dims) || !dims->m.empty() || !dims->n.empty();
 }
 
+Value coda::getViewed(Value value) {
+  while (Operation *def = value.getDefiningOp()) {
+    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+             tensor::ExtractSliceOp>(def))
+      break;
+    value = def->getOperand(0);
+  }
+  return value;
+}
+
 void coda::emitRefusal(Operation *op, StringRef pass, StringRef what,
                        const Refusal &refusal) {
   InFlightDiagnostic remark = op->emitRemark();

@@ -48,17 +48,6 @@ static bool isZeroFill(Value value) {
                   matchPattern(fill.getInputs()[0], m_Zero()));
 }
 
-/// What `value` is a view of.
-static Value getViewed(Value value) {
-  while (Operation *def = value.getDefiningOp()) {
-    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-             tensor::ExtractSliceOp>(def))
-      break;
-    value = def->getOperand(0);
-  }
-  return value;
-}
-
 /// Whether a tile op makes `value`, through views.
 static bool comesFromTileOp(Value value) {
   return isa_and_nonnull<TileOpInterface>(getViewed(value).getDefiningOp());

@@ -304,15 +304,6 @@ bool FusePass::slice(const JoinPlan &plan) {
   return true;
 }
 
-/// What makes `value`, behind views.
-static Operation *getProducer(Value value) {
-  Operation *def = value.getDefiningOp();
-  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-                         tensor::ExtractSliceOp>(def))
-    def = def->getOperand(0).getDefiningOp();
-  return def;
-}
-
 void FusePass::reportRefusals(Block &block) {
   for (Operation &op : block) {
     auto consumer = dyn_cast<TileOpInterface>(op);
@@ -330,7 +321,7 @@ void FusePass::reportRefusals(Block &block) {
       Refusal refusal;
       if (succeeded(planJoin(consumer, i, getOptions(), plan, refusal)))
         continue;
-      Operation *producer = getProducer(consumer.getInputs()[i]);
+      Operation *producer = getViewed(consumer.getInputs()[i]).getDefiningOp();
       if (last && lastProducer && producer &&
           !(lastProducer->getBlock() == producer->getBlock() &&
             lastProducer->isBeforeInBlock(producer)))

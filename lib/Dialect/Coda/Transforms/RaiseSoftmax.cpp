@@ -61,13 +61,7 @@ coda::matchSumOfExponentials(RaiseContext &context, const Expr *expr,
 /// Whether `value` is made, by views and point by point, of a product that is
 /// none of a batch: the scores of attention are.
 static bool comesFromProduct(Value value, unsigned depth = 0) {
-  while (Operation *def = value.getDefiningOp()) {
-    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-             tensor::ExtractSliceOp>(def))
-      break;
-    value = def->getOperand(0);
-  }
-  auto op = value.getDefiningOp<linalg::LinalgOp>();
+  auto op = getViewed(value).getDefiningOp<linalg::LinalgOp>();
   if (!op || depth == 8)
     return false;
   if (isMatrixProduct(op)) {

@@ -19,6 +19,31 @@ using namespace mlir::coda_gpu;
 #define GET_ATTRDEF_CLASSES
 #include "coda/Dialect/CodaGPU/IR/CodaGPUAttributes.cpp.inc"
 
+static ScheduleAttr withFields(ScheduleAttr schedule, int64_t stages,
+                               int64_t staging, int64_t prefetch, int64_t chunk,
+                               ClusterShape cluster) {
+  return ScheduleAttr::get(
+      schedule.getContext(), schedule.getTile(), stages, staging,
+      schedule.getRaster(), prefetch, schedule.getPingpong(),
+      schedule.getRing(), schedule.getInplace(), schedule.getOrdered(),
+      schedule.getSplit(), chunk, cluster);
+}
+
+ScheduleAttr ScheduleAttr::withBuffers(int64_t stages, int64_t staging,
+                                       int64_t prefetch) const {
+  return withFields(*this, stages, staging, prefetch, getChunk(), getCluster());
+}
+
+ScheduleAttr ScheduleAttr::withChunk(int64_t chunk) const {
+  return withFields(*this, getStages(), getStaging(), getPrefetch(), chunk,
+                 getCluster());
+}
+
+ScheduleAttr ScheduleAttr::withCluster(ClusterShape cluster) const {
+  return withFields(*this, getStages(), getStaging(), getPrefetch(), getChunk(),
+                 cluster);
+}
+
 void CodaGPUDialect::initialize() {
   addAttributes<
 #define GET_ATTRDEF_LIST

@@ -25,6 +25,9 @@ namespace mlir::coda {
 /// of a contraction, too, but neither rows nor columns of its own.
 bool isMatrixProduct(linalg::LinalgOp op);
 
+/// What `value` is a view of, behind reshapes and slices.
+Value getViewed(Value value);
+
 /// Why a rewrite is refused: the reason, the op in its way, and what is wrong.
 struct Refusal {
   FusionReason reason = FusionReason::NoCommonSpace;

@@ -86,6 +86,16 @@ def CodaGPU_ScheduleAttr
     struct($stages, $staging, $prefetch, $raster, $pingpong, $ring, $inplace,
            $ordered, $split, $chunk, $cluster) `>`
   }];
+  let extraClassDeclaration = [{
+    /// This schedule with another depth of the ring, and other buffers of stored
+    /// and of loaded chunks.
+    ScheduleAttr withBuffers(int64_t stages, int64_t staging,
+                             int64_t prefetch) const;
+    /// This schedule with chunks of so many columns.
+    ScheduleAttr withChunk(int64_t chunk) const;
+    /// This schedule with another cluster.
+    ScheduleAttr withCluster(ClusterShape cluster) const;
+  }];
 }
 
 #endif // CODA_DIALECT_CODAGPU_IR_CODAGPU
