@@ -5,6 +5,7 @@ for argument; do
   case $argument in
   --no-fuse) defines='-DLAUNCHES=9 -DFAULT=8' ;;
   --reference) defines=-DELEMENT=64 ;;
+  --target=sm_90a) defines='-DLAUNCHES=4 -DFAULT=11' ;;
   *.so) output=$argument ;;
   esac
 done
@@ -16,4 +17,5 @@ case $(head -n 1 "$1") in
 *CRASH*) kill -ABRT $$ ;;
 esac
 echo "a word of the compiler"
+echo "remark: $1:1:1: it runs as loops" >&2
 exec "$CC" -shared -fPIC -I "$INCLUDE" "$TOY" $defines -o "$output"
