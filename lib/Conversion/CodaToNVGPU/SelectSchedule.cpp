@@ -351,7 +351,9 @@ static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
       {{128, 256, false}, wideStore, 1.02, wide, kMaxCostOfWideTile},
       {{128, 192, false}, 1.00, 1.06, 1.03, kAny},
       {{128, 128, false}, 1.02, 1.08, 1.06, kAny},
-      {{128, 64, false}, 1.10, 1.20, 1.20, kAny}};
+      {{128, 64, false}, 1.10, 1.20, 1.20, kAny},
+      // The fewest bytes a product, and all of the region exposed: for the tuner.
+      {{256, 192, false}, 1.20, 1.30, 1.30, kMaxCostOfTallTile}};
   // A map waits for memory alone.
   Candidate ofMaps[] = {{{128, 128, false}, 1.00, 1.00, 1.00, kAny},
                         {{128, 256, false}, 1.08, 1.08, 1.08, kAny},
