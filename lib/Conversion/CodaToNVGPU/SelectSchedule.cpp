@@ -194,7 +194,7 @@ static double getTimeOfFewTiles(const KernelModel &kernel, TileShape shape) {
   // An exchange within a cluster, the first and each, and what an owner reads of
   // another block's 64 rows and 64 columns; a chunk of 64 columns that no products
   // hide, and each op of its region.
-  constexpr double kFirstExchangeUs = 0.2, kExchangeUs = 0.37, kReadUs = 0.4,
+  constexpr double kFirstExchangeUs = 0.45, kExchangeUs = 0.37, kReadUs = 0.4,
                    kChunkUs = 0.35, kOpUs = 0.04;
   // What L2 gives out of the left factor in a us beside what comes from memory.
   constexpr double kSharedBytesPerUs = 6e7;
