@@ -231,15 +231,17 @@ private:
 
   /// Whether the slopes of the last comparison, of smaller and smaller steps, are
   /// those of a function without a derivative: its central differences do not
-  /// come together, or those of its two sides do not.
-  bool isSingular() const {
+  /// come together, or those of its two sides do not. Among other elements by more
+  /// than the limit, of one alone by a good part of what they are.
+  bool isSingular(bool isAlone) const {
     for (const Slopes &taken : slopes)
       if (!std::isfinite(taken.above) || !std::isfinite(taken.below))
         return true;
     const Slopes &first = slopes[slopes.size() - 2], &last = slopes.back();
     auto staysApart = [&](double before, double after, double of) {
       return std::fabs(after) > 0.5 * std::fabs(before) &&
-             std::fabs(after) > std::max(limit, 0.05 * std::fabs(of));
+             std::fabs(after) >
+                 std::max(limit, isAlone ? 0.05 * std::fabs(of) : 0.0);
     };
     return staysApart(first.above - first.below, last.above - last.below,
                       std::max(std::fabs(last.above), std::fabs(last.below))) ||
@@ -250,11 +252,13 @@ private:
   /// Marks the singular elements of [begin, end), along which the gradient does
   /// not agree: the slopes of the last comparison are theirs.
   Status find(size_t begin, size_t end) {
-    if (end - begin == 1) {
-      if (isSingular()) {
-        singular[begin] = true;
-        ++numSingular;
-      }
+    bool isAlone = end - begin == 1;
+    // A gradient of a smooth function is wrong, whichever elements it is of.
+    if (!isSingular(isAlone))
+      return {};
+    if (isAlone) {
+      singular[begin] = true;
+      ++numSingular;
       return {};
     }
     size_t middle = begin + (end - begin) / 2;
