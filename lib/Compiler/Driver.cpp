@@ -333,8 +333,8 @@ LogicalResult Compilation::checkGradOptions() {
   for (int64_t constant : options.gradConstants)
     if (constant < 0 || constant >= count)
       return fail("--grad-constants=" + llvm::Twine(constant) + ": '" +
-                  options.entry + "' has " + llvm::Twine(count) +
-                  " arguments, which are numbered from 0");
+                  options.entry + "' has no such argument; they are numbered "
+                  "from 0, and there are " + llvm::Twine(count));
   return success();
 }
 

@@ -232,11 +232,14 @@ class Artifact:
         """Loads the artifact at `path`. Raises ArtifactError or DeviceError."""
         path = os.path.abspath(os.fspath(path))
         if not os.path.exists(path):
-            raise ArtifactError("%s does not exist" % path)
+            raise ArtifactError("%s does not exist; coda-compile writes artifacts" % path)
         try:
             library = ctypes.CDLL(path)
         except OSError as error:
-            raise ArtifactError("%s cannot be loaded: %s" % (path, error)) from None
+            why = str(error)[len(path) + 2:] if str(error).startswith(path + ": ") else error
+            raise ArtifactError(
+                "%s cannot be loaded: %s; give a shared library that coda-compile wrote for this "
+                "kind of machine" % (path, why)) from None
         try:
             table = library.coda_module_v1
         except AttributeError:

@@ -8,7 +8,7 @@ import warnings
 from typing import Any, Optional, Union
 
 from .artifact import Artifact
-from .errors import CompileError, PerformanceWarning, ToolNotFoundError
+from .errors import ArgumentError, CompileError, PerformanceWarning, ToolNotFoundError
 
 
 def find_tool(name: str) -> str:
@@ -36,6 +36,8 @@ def _flags(options: dict) -> list:
     flags = []
     for name, value in options.items():
         flag = "--" + name.replace("_", "-")
+        if isinstance(value, (list, tuple)):
+            value = ",".join(map(str, value)) or None
         if value is True:
             flags.append(flag)
         elif value is not None and value is not False:
@@ -58,13 +60,23 @@ def compile(
     output   where to keep the shared library; None: it is removed when the
              artifact is no longer used
     options  flags of coda-compile with `_` for `-`: numerics="strict",
-             cpu="x86-64-v3", ...; True gives the bare flag, None and False none
+             cpu="x86-64-v3", grad_constants=[2, 3], ...; True gives the bare flag,
+             None, False and an empty list none
 
     What will run slowly on the device, and why, is a PerformanceWarning. Raises
-    CompileError with the compiler's own text, where the text that was given is
+    ArgumentError for a source of another type and for `emit`, CompileError with
+    the compiler's own text, where the text that was given is
     called <string>, ToolNotFoundError, or ArtifactError where the result cannot
     run on this machine.
     """
+    if not isinstance(source, (str, bytes, os.PathLike)):
+        raise ArgumentError(
+            "a source of type %s: give MLIR as str or bytes, or a path object such as "
+            "pathlib.Path" % type(source).__name__)
+    if options.get("emit", "so") != "so":
+        raise ArgumentError(
+            "emit=%r: what is loaded is a shared library; run coda-compile --emit for other "
+            "stages" % options["emit"])
     tool = find_tool("coda-compile")
     scratch = tempfile.TemporaryDirectory(prefix="coda-")
     try:

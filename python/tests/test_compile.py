@@ -76,6 +76,18 @@ def test_what_is_slow_is_a_warning(stand_in):
     assert fast.entries
 
 
+def test_lists_are_joined(stand_in):
+    coda.compile("module {}", grad=True, grad_constants=[2, 3], plain_gemms=[])
+    assert (stand_in / "arguments").read_text().endswith(" --grad --grad-constants=2,3\n")
+
+
+def test_what_is_no_source_or_stage(stand_in):
+    with pytest.raises(coda.ArgumentError, match="a source of type int: give MLIR as str or bytes"):
+        coda.compile(3)
+    with pytest.raises(coda.ArgumentError, match="emit='llvm': what is loaded is a shared library"):
+        coda.compile("module {}", emit="llvm")
+
+
 def test_no_compiler(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("CODA_HOME", str(tmp_path))
