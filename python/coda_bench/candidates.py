@@ -10,6 +10,7 @@ import datetime
 import json
 import os
 import re
+import statistics
 import subprocess
 from typing import Dict, List, Optional, Sequence
 
@@ -114,3 +115,26 @@ def write_positions(path: str, schedules: Dict[str, str]) -> None:
     """A database that forces one schedule on each kernel."""
     write_json(path, dict(version=DATABASE_VERSION, gpus=dict(forced={
         key: dict(schedule=schedule) for key, schedule in schedules.items()})))
+
+
+def split_by_call(
+    events, order: List[int], names: List[str], count: int
+) -> List[Dict[str, float]]:
+    """The medians of `kernel_times` from a profile's events, which are calls of the
+    `count` runs in the given order, each after a spin."""
+    events = sorted(events, key=lambda event: event.time_range.start)
+    longest_first = sorted(names, key=len, reverse=True)
+    taken: List[Dict[str, List[float]]] = [{name: [] for name in names} for _ in range(count)]
+    current, ended = -1, 0.0
+    for event in events:
+        start, end = event.time_range.start, event.time_range.end
+        alone, ended = max(0.0, end - max(start, ended)), max(end, ended)
+        if "spin_kernel" in event.name:
+            current += 1  # Each call comes after a spin.
+            continue
+        name = next((n for n in longest_first if event.name.startswith(n)), None)
+        if name is not None and 0 <= current < len(order):
+            taken[order[current]][name].append(alone / 1e3)
+    return [
+        {name: statistics.median(times) for name, times in found.items() if times}
+        for found in taken]

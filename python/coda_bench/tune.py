@@ -11,7 +11,7 @@ from typing import Callable, Dict, List
 import torch
 
 from . import inputs, protocol
-from .candidates import GOOD_ENOUGH, Database
+from .candidates import GOOD_ENOUGH, Database, split_by_call
 from .errors import DeviceLost, UsageError
 from .manifest import Manifest, Prepared
 from .measure import ERROR_LIMIT
@@ -22,7 +22,8 @@ def kernel_times(
     runs: List[Callable[[], object]], names: List[str], rounds: int
 ) -> List[Dict[str, float]]:
     """For each of `runs` the median in ms of each kernel of `names`. A kernel's
-    name on the device begins with its own."""
+    name on the device begins with its own. One that is launched ahead waits for the
+    one before: its time is what it takes after that has ended."""
     from torch.profiler import ProfilerActivity, profile
 
     flush = torch.empty(protocol.FLUSH_BYTES, dtype=torch.int8, device="cuda")
@@ -36,20 +37,7 @@ def kernel_times(
                 flush.zero_()
                 runs[i]()
             torch.cuda.synchronize()
-    events = sorted(profiler.events(), key=lambda event: event.time_range.start)
-    longest_first = sorted(names, key=len, reverse=True)
-    taken: List[Dict[str, List[float]]] = [{name: [] for name in names} for _ in runs]
-    current = -1
-    for event in events:
-        if "spin_kernel" in event.name:
-            current += 1  # Each call comes after a spin.
-            continue
-        name = next((n for n in longest_first if event.name.startswith(n)), None)
-        if name is not None and 0 <= current < len(order):
-            taken[order[current]][name].append(event.time_range.elapsed_us() / 1e3)
-    return [
-        {name: statistics.median(times) for name, times in found.items() if times}
-        for found in taken]
+    return split_by_call(profiler.events(), order, names, len(runs))
 
 
 class Tuning:

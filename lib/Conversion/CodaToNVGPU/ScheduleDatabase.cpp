@@ -22,15 +22,13 @@
 using namespace mlir;
 using namespace mlir::coda_gpu;
 
-/// Product of the extents of the dims of `kind`, "?" where one is not known.
-static std::string getExtent(const TileModel &tile, coda::DimKind kind) {
+/// Product of the extents of `dims`, "?" where one is not known.
+static std::string getExtent(const TileModel &tile, ArrayRef<unsigned> dims) {
   int64_t product = 1;
-  for (const ModelDim &dim : tile.dims) {
-    if (dim.kind != kind)
-      continue;
-    if (ShapedType::isDynamic(dim.extent))
+  for (unsigned d : dims) {
+    if (ShapedType::isDynamic(tile.dims[d].extent))
       return "?";
-    product *= dim.extent;
+    product *= tile.dims[d].extent;
   }
   return std::to_string(product);
 }
@@ -40,10 +38,17 @@ static std::string describe(const TileModel &tile) {
   llvm::raw_string_ostream stream(text);
   stream << tile.op->getName().stripDialect();
   for (coda::DimKind kind : {coda::DimKind::b, coda::DimKind::m,
-                             coda::DimKind::n, coda::DimKind::u,
-                             coda::DimKind::k})
-    if (std::string extent = getExtent(tile, kind); extent != "1")
+                             coda::DimKind::n, coda::DimKind::u}) {
+    SmallVector<unsigned> dims;
+    for (auto [d, dim] : llvm::enumerate(tile.dims))
+      if (dim.kind == kind)
+        dims.push_back(d);
+    if (std::string extent = getExtent(tile, dims); extent != "1")
       stream << ' ' << coda::stringifyDimKind(kind) << extent;
+  }
+  // Products with k dims of their own follow each other.
+  for (auto [i, phase] : llvm::enumerate(tile.phases))
+    stream << (i == 0 ? " k" : "+") << getExtent(tile, phase.k);
   if (tile.factorType)
     stream << ' ' << tile.factorType;
   return text;
