@@ -125,8 +125,8 @@ static std::string describeOperand(TileOpInterface op, Value operand,
   std::string text;
   llvm::raw_string_ostream stream(text);
   stream << operand.getType() << '[';
-  llvm::interleaveComma(map.getResults(), stream, [&](AffineExpr e) {
-    stream << getDimName(op.getDims(), cast<AffineDimExpr>(e).getPosition());
+  llvm::interleaveComma(map.getResults(), stream, [&](AffineExpr index) {
+    stream << getIndexName(op.getDims(), index);
   });
   stream << ']';
   return text;

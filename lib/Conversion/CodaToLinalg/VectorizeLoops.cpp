@@ -61,6 +61,18 @@ Operation *getCombiner(linalg::GenericOp op, int64_t result) {
   return combiner;
 }
 
+/// `expr` as the number of a group of so many points of a dim of the loops.
+std::optional<std::pair<unsigned, int64_t>> getGroup(AffineExpr expr) {
+  auto groups = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!groups || groups.getKind() != AffineExprKind::FloorDiv)
+    return std::nullopt;
+  auto dim = dyn_cast<AffineDimExpr>(groups.getLHS());
+  auto points = dyn_cast<AffineConstantExpr>(groups.getRHS());
+  if (!dim || !points || points.getValue() < 1)
+    return std::nullopt;
+  return std::pair(dim.getPosition(), points.getValue());
+}
+
 /// How an operand steps along a dim of the loops.
 enum class Access { Uniform, Contiguous, Strided };
 
@@ -94,10 +106,14 @@ bool isCandidate(linalg::GenericOp op) {
     for (AffineExpr expr : map.getResults()) {
       if (isa<AffineConstantExpr>(expr))
         continue;
+      auto group = getGroup(expr);
       auto dim = dyn_cast<AffineDimExpr>(expr);
-      if (!dim || seen.test(dim.getPosition()))
+      if (!dim && !group)
         return false;
-      seen.set(dim.getPosition());
+      unsigned position = dim ? dim.getPosition() : group->first;
+      if (seen.test(position))
+        return false;
+      seen.set(position);
     }
   }
   for (Operation &inner : op.getBody()->without_terminator()) {
@@ -120,7 +136,13 @@ std::optional<unsigned> chooseDim(linalg::GenericOp op, bool strict) {
   for (unsigned dim = 0; dim < op.getNumLoops(); ++dim) {
     if (!ShapedType::isDynamic(extents[dim]) && extents[dim] < kLanes)
       continue;
-    bool legal = true;
+    // Lanes may be of two groups.
+    bool legal = llvm::none_of(op.getIndexingMapsArray(), [&](AffineMap map) {
+      return llvm::any_of(map.getResults(), [&](AffineExpr expr) {
+        auto group = getGroup(expr);
+        return group && group->first == dim;
+      });
+    });
     for (auto [result, init] : llvm::enumerate(op.getDpsInits())) {
       if (op.getMatchingIndexingMap(op.getDpsInitOperand(result))
               .isFunctionOfDim(dim))
@@ -216,6 +238,11 @@ SmallVector<Value> LoopEmitter::indicesOf(OpOperand &operand, Value at) {
   for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults()) {
     if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
       indices.push_back(index(constant.getValue()));
+      continue;
+    }
+    if (auto group = getGroup(expr)) {
+      indices.push_back(arith::DivUIOp::create(b, ivs[group->first],
+                                               index(group->second)));
       continue;
     }
     unsigned position = cast<AffineDimExpr>(expr).getPosition();

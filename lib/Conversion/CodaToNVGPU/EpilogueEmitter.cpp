@@ -214,6 +214,8 @@ Value EpilogueEmitter::rowOffset(const OperandModel &operand, Value row) {
     if (kind != DimKind::b && kind != DimKind::m)
       continue;
     Value coord = d == tile.innerM ? row : at.coords[d];
+    if (operand.granules[i] != 1)
+      coord = e.divU(coord, e.i32(operand.granules[i]));
     offset = e.add(offset, e.mul(e.toI64(coord), e.stride(operand, i)));
   }
   return offset;
@@ -228,7 +230,9 @@ Value EpilogueEmitter::columnOffset(const OperandModel &operand,
     if (tile.dims[d].kind == DimKind::u)
       coord = e.i64(u[d]);
     else if (d == tile.innerN)
-      coord = e.toI64(innerColumn);
+      coord = e.toI64(operand.granules[i] == 1
+                          ? innerColumn
+                          : e.divU(innerColumn, e.i32(operand.granules[i])));
     else if (tile.dims[d].kind == DimKind::n)
       coord = e.toI64(outerCoord(loadAtCoords, d));
     else
@@ -347,21 +351,31 @@ static constexpr int64_t kTermsPerTurn = 32;
 Value EpilogueEmitter::combineTerms(const InputModel &input, Value base,
                                     bool shared) {
   int64_t terms = 1;
+  bool isKnown = true;
   SmallVector<unsigned> partial;
   for (unsigned d : input.dims)
     if (tile.dims[d].kind == DimKind::p) {
       partial.push_back(d);
-      terms *= tile.dims[d].extent;
+      if (ShapedType::isDynamic(tile.dims[d].extent))
+        isKnown = false;
+      else
+        terms *= tile.dims[d].extent;
     }
+  Value numTerms = e.i64(terms);
+  if (!isKnown) {
+    numTerms = e.i64(1);
+    for (unsigned d : partial)
+      numTerms = e.mul(numTerms, e.toI64(e.extent(tile, d)));
+  }
   // Offset of term number `term`, an i64.
   auto termOffset = [&](Value term) {
     Value offset = e.i64(0);
     for (unsigned d : llvm::reverse(partial)) {
-      Value size = e.i64(tile.dims[d].extent);
-      offset = e.add(offset, e.mul(d == partial.front() ? term
-                                                        : e.remU(term, size),
+      bool isLast = d == partial.front();
+      Value size = isLast ? Value() : e.toI64(e.extent(tile, d));
+      offset = e.add(offset, e.mul(isLast ? term : e.remU(term, size),
                                    e.stride(input, input.find(d))));
-      term = e.divU(term, size);
+      term = isLast ? Value() : e.divU(term, size);
     }
     return offset;
   };
@@ -372,19 +386,21 @@ Value EpilogueEmitter::combineTerms(const InputModel &input, Value base,
   auto loadTerm = [&](Value number, bool mayBeOutside) {
     Value inside;
     if (mayBeOutside) {
-      inside = e.lessU(number, e.i64(terms));
-      number = e.minU(number, e.i64(terms - 1));
+      inside = e.lessU(number, numTerms);
+      number = e.minU(number, e.sub(numTerms, e.i64(1)));
     }
     Value value = loadAt(input, e.add(base, termOffset(number)), input.element);
     return inside ? e.select(inside, value, identity) : value;
   };
   // Few terms are loaded at once, so that the loads overlap; of many, the
-  // first by a loop.
+  // first by a loop, and all of an unknown number.
   int64_t first = 0;
   Value sum;
-  if (terms > kMaxTermsAtOnce) {
-    first = (terms - kMaxTermsAtOnce) / kTermsPerTurn * kTermsPerTurn;
-    auto loop = scf::ForOp::create(b, loc, e.i64(0), e.i64(first),
+  if (!isKnown || terms > kMaxTermsAtOnce) {
+    first = isKnown ? (terms - kMaxTermsAtOnce) / kTermsPerTurn * kTermsPerTurn
+                    : terms;
+    auto loop = scf::ForOp::create(b, loc, e.i64(0),
+                                   isKnown ? e.i64(first) : numTerms,
                                    e.i64(kTermsPerTurn), identity);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
@@ -392,7 +408,7 @@ Value EpilogueEmitter::combineTerms(const InputModel &input, Value base,
     for (int64_t term = 0; term < kTermsPerTurn; term += step) {
       Value number = e.add(loop.getInductionVar(), e.i64(term));
       loaded.push_back(
-          loadTerm(shared ? e.add(number, inQuad) : number, false));
+          loadTerm(shared ? e.add(number, inQuad) : number, !isKnown));
     }
     Value turn = loop.getRegionIterArg(0);
     for (Value value : loaded)

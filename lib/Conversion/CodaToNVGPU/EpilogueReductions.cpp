@@ -149,18 +149,18 @@ void EpilogueEmitter::finishRows(const OutputModel &output, unsigned number,
       [&](Value value, int64_t mask) { return shuffle(value, mask); });
   rowStates.erase(state);
   Value writes = e.equal(quadColumn, e.i32(0));
-  if (masksColumns) {
-    int64_t first = (chunk + 1) * chunkColumns - output.groupColumns;
+  int64_t first = (chunk + 1) * chunkColumns - output.groupColumns;
+  if (masksColumns)
     writes = e.bitAnd(writes, e.lessU(e.add(at.column, e.i32(first)),
                                       e.numColumns(tile)));
-  }
   SmallVector<int64_t> u = tile.uCoords(output.uDims, point);
   e.ifThen(writes, [&] {
     for (int64_t half = 0; half < 2; ++half) {
       auto store = [&] {
         Value pointer = elementPointer(
             output, e.add(rowOffset(output, threadRow(half)),
-                          columnOffset(output, u, e.i32(0))));
+                          columnOffset(output, u,
+                                       e.add(at.column, e.i32(first)))));
         Value sum = sums[half];
         if (!output.fresh)
           sum = output.combiner.combine(
@@ -325,7 +325,7 @@ void EpilogueEmitter::finishColumn(Value thread, Value column) {
         sum = sum ? output.combiner.combine(b, loc, sum, part) : part;
       }
       Value pointer = elementPointer(
-          output, e.add(rowOffset(output, e.i32(0)),
+          output, e.add(rowOffset(output, at.coords[tile.innerM]),
                         columnOffset(output, tile.uCoords(output.uDims, point),
                                      coords[tile.innerN])));
       if (!output.fresh)

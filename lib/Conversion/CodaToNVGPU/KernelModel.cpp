@@ -18,7 +18,13 @@ using namespace mlir::coda_gpu;
 
 int OperandModel::find(unsigned dim) const {
   auto it = llvm::find(dims, dim);
-  return it == dims.end() ? -1 : static_cast<int>(it - dims.begin());
+  int place = it - dims.begin();
+  return it == dims.end() || granules[place] != 1 ? -1 : place;
+}
+
+int64_t OperandModel::getGranule(unsigned dim) const {
+  auto it = llvm::find(dims, dim);
+  return it == dims.end() ? 1 : granules[it - dims.begin()];
 }
 
 int64_t TileModel::getColumns() const {
@@ -198,7 +204,8 @@ bool ModelBuilder::isCoordinateUsed(unsigned domainDim) {
 }
 
 /// Whether domain dims `a` and `b` = `a` + 1 can be walked as one: in every
-/// operand both are absent, or they are adjacent and contiguous.
+/// operand both are absent, or they are adjacent and contiguous. Groups of one
+/// are none of the other.
 bool ModelBuilder::canMerge(unsigned a, unsigned b) {
   if (kindOf(a) != kindOf(b) || kindOf(a) == DimKind::u ||
       kindOf(a) == DimKind::p)
@@ -209,10 +216,13 @@ bool ModelBuilder::canMerge(unsigned a, unsigned b) {
     AffineMap map = op.getMap(i);
     int posA = -1, posB = -1;
     for (unsigned r = 0; r < map.getNumResults(); ++r) {
-      if (map.getDimPosition(r) == a)
+      OperandIndex index = *getOperandIndex(map.getResult(r));
+      if (index.dim == a)
         posA = r;
-      if (map.getDimPosition(r) == b)
+      if (index.dim == b)
         posB = r;
+      if (index.isGroup() && (index.dim == a || index.dim == b))
+        return false;
     }
     if (posA < 0 && posB < 0)
       continue;
@@ -321,7 +331,8 @@ OperandModel ModelBuilder::makeOperand(unsigned number) {
       func.getArgAttr(argument.getArgNumber(), kUnwrittenAttrName);
   AffineMap map = op.getMap(number);
   for (unsigned r = 0; r < map.getNumResults(); ++r) {
-    unsigned dim = modelDim[map.getDimPosition(r)];
+    OperandIndex index = *getOperandIndex(map.getResult(r));
+    unsigned dim = modelDim[index.dim];
     if (!operand.dims.empty() && operand.dims.back() == dim) {
       operand.positions.back().push_back(r);
       operand.strides.back() = memrefStrides[number][r];
@@ -329,6 +340,7 @@ OperandModel ModelBuilder::makeOperand(unsigned number) {
     }
     operand.dims.push_back(dim);
     operand.positions.push_back({r});
+    operand.granules.push_back(index.granule);
     operand.strides.push_back(memrefStrides[number][r]);
   }
   // The runs of a chunk follow each other in its boxes, those of a right factor
@@ -354,6 +366,7 @@ OperandModel ModelBuilder::makeOperand(unsigned number) {
   };
   move(operand.dims);
   move(operand.positions);
+  move(operand.granules);
   move(operand.strides);
   return operand;
 }
@@ -532,10 +545,21 @@ LogicalResult ModelBuilder::classifyReduction(OutputModel &output) {
   auto hasAll = [&](ArrayRef<unsigned> dims) {
     return llvm::all_of(dims, [&](unsigned d) { return output.has(d); });
   };
-  bool rows = hasAll(model.outerM) &&
-              (output.has(model.innerM) || model.dims[model.innerM].extent == 1);
-  bool columns = hasAll(model.outerN) && (output.has(model.innerN) ||
-                                          model.dims[model.innerN].extent == 1);
+  int64_t rowGranule = output.getGranule(model.innerM);
+  int64_t columnGranule = output.getGranule(model.innerN);
+  auto keeps = [&](unsigned d) {
+    return output.has(d) ||
+           (model.dims[d].extent == 1 && output.getGranule(d) == 1);
+  };
+  bool rows = hasAll(model.outerM) && keeps(model.innerM);
+  bool columns = hasAll(model.outerN) && keeps(model.innerN);
+  if (rows && !columns && columnGranule != 1) {
+    if (!model.outerN.empty())
+      return fail("a reduction has groups along one of several n dims");
+    output.reduce = ReduceKind::Rows;
+    output.groupColumns = columnGranule;
+    return success();
+  }
   if (rows && !columns) {
     // Dropped n dims must be the inner ones: a group is then a run of columns.
     int64_t group = model.dims[model.innerN].extent;
@@ -568,7 +592,11 @@ LogicalResult ModelBuilder::classifyReduction(OutputModel &output) {
     if (!hasAll(model.outerM))
       return fail("a column reduction drops an outer m dim; partition it first");
     int64_t extent = model.dims[model.innerM].extent;
-    if (ShapedType::isDynamic(extent) || extent > kReducedRows)
+    if (rowGranule != 1 && rowGranule != kReducedRows)
+      return fail("a column reduction has groups of " + Twine(rowGranule) +
+                  " rows, a tile of 128");
+    if (rowGranule == 1 &&
+        (ShapedType::isDynamic(extent) || extent > kReducedRows))
       return fail("a column reduction is taller than a tile; partition it "
                   "first");
     output.reduce = ReduceKind::Columns;

@@ -83,6 +83,9 @@ struct OperandModel {
   /// Dims, outermost first, and the positions of the memref each stands for.
   SmallVector<unsigned> dims;
   SmallVector<SmallVector<unsigned>> positions;
+  /// Points of a group of each dim, where a reduction has groups of it; 1: the
+  /// dim itself.
+  SmallVector<int64_t> granules;
   /// Stride of each dim in elements; kDynamic if not known.
   SmallVector<int64_t> strides;
   coda::CombinerAttrInterface combiner;
@@ -90,8 +93,11 @@ struct OperandModel {
   /// No kernel before this one in its call writes it (coda.unwritten).
   bool unwritten = false;
 
-  /// Index of model dim `dim` in `dims`; -1 if the operand does not have it.
+  /// Index of model dim `dim` in `dims`; -1 if the operand does not have it, or
+  /// has groups of it.
   int find(unsigned dim) const;
+  /// Points of a group of `dim`; 1 where it has none.
+  int64_t getGranule(unsigned dim) const;
   /// Boxes that a chunk takes, if the copy engine moves them.
   int64_t getParts() const {
     return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 16);

@@ -85,3 +85,44 @@ func.func @gather(%i: memref<16xi64>, %x: memref<100xf32>, %y: memref<16xf32>) {
   }
   return
 }
+
+// -----
+
+// Vectors run along no dim that something counts in groups.
+
+// CHECK-LABEL: func.func @groups
+// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<300x32xf32>, %[[S:[a-z0-9]+]]: memref<3x32xf32>
+// CHECK-DAG: %[[C128:.*]] = arith.constant 128 : index
+// CHECK: scf.for %[[M:.*]] =
+// CHECK: scf.for %[[N:.*]] =
+// CHECK: %[[XV:.*]] = vector.load %[[X]][%[[M]], %[[N]]]
+// CHECK: %[[G:.*]] = arith.divui %[[M]], %[[C128]]
+// CHECK: %[[SV:.*]] = vector.load %[[S]][%[[G]], %[[N]]]
+// CHECK: %[[T:.*]] = arith.addf %[[SV]], %[[XV]] : vector<8xf32>
+// CHECK: vector.store %[[T]], %[[S]]
+func.func @groups(%x: memref<300x32xf32>, %s: memref<3x32xf32>) {
+  linalg.generic {
+      indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m floordiv 128, n)>],
+      iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<300x32xf32>) outs(%s : memref<3x32xf32>) {
+  ^bb0(%xe: f32, %se: f32):
+    %t = arith.addf %se, %xe : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @only_groups
+// CHECK-NOT: vector
+// CHECK: linalg.generic
+func.func @only_groups(%x: memref<300xf32>, %s: memref<3xf32>) {
+  linalg.generic {
+      indexing_maps = [affine_map<(m) -> (m)>, affine_map<(m) -> (m floordiv 128)>],
+      iterator_types = ["reduction"]}
+      ins(%x : memref<300xf32>) outs(%s : memref<3xf32>) {
+  ^bb0(%xe: f32, %se: f32):
+    %t = arith.addf %se, %xe : f32
+    linalg.yield %t : f32
+  }
+  return
+}

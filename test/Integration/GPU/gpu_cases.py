@@ -22,8 +22,10 @@ error rule of coda-run allows, where the error of the CPU target stands for that
 of a framework. Graphs with a golden are compared with that.
 
 Cases: 24 random regions; some of them with left factors of their own for each
-accumulator, with ragged, few, tiny, empty and dynamic extents; the examples, also with the other schedules that the selector may pick;
-the graphs of test/Graphs.
+accumulator, with ragged, few, tiny, empty and dynamic extents; reductions over
+numbers of rows or columns that are no multiple of a tile, or not known; the
+examples, also with the other schedules that the selector may pick; the graphs of
+test/Graphs.
 """
 import json
 import os
@@ -92,6 +94,7 @@ def cases():
     """(name, graph, recipe, golden or None) of each case; the graph is a path
     or text, the recipe a path or a dictionary."""
     import random_regions
+    import tall_regions
 
     for shape, seeds, extents, dynamic in SHAPES:
         for seed in seeds:
@@ -109,6 +112,8 @@ def cases():
             # Judged below: the tolerance of a recipe is one for all outputs.
             recipe = dict(seed=seed + 1, args=args, tolerance=1.0)
             yield f"region_{shape}_{seed}", kernel.graph(dynamic), recipe, None
+    for name, program in tall_regions.programs():
+        yield "tall_" + name, program.graph(), program.recipe(), None
     for file in sorted(os.listdir(os.path.join(TEST, "Examples"))):
         if file.endswith(".mlir"):
             path = os.path.join(TEST, "Examples", file)

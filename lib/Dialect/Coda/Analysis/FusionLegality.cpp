@@ -628,6 +628,10 @@ LogicalResult coda::planJoin(TileOpInterface consumer, unsigned input,
   if (!producer)
     return success();
   plan.producer = producer;
+  for (TileOpInterface op : {producer, consumer})
+    if (hasGroupIndex(op))
+      return refuse(refusal, FusionReason::ReductionNotWhole, op,
+                    "a reduction of it is cut into groups already");
   if (!views.empty()) {
     plan.view = views.back();
     if (isa<tensor::ExtractSliceOp>(plan.view)) {
@@ -668,7 +672,8 @@ LogicalResult coda::planSiblings(TileOpInterface first, TileOpInterface second,
   auto isIndependent = [](TileOpInterface op, TileOpInterface other) {
     return !dependsOn(op, other, [](OpOperand &) { return false; });
   };
-  if (second.getNumProducts() || first.getNumDims(DimKind::u) ||
+  if (hasGroupIndex(first) || hasGroupIndex(second) ||
+      second.getNumProducts() || first.getNumDims(DimKind::u) ||
       second.getNumDims(DimKind::u) || first->getBlock() != second->getBlock() ||
       !isIndependent(second, first) || !isIndependent(first, second))
     return failure();

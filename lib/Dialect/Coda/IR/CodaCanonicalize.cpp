@@ -45,7 +45,8 @@ TileOpInterface coda::rebuildTileOp(RewriterBase &rewriter, TileOpInterface op,
   llvm::SmallBitVector covered(kept.getNumDomainDims());
   for (AffineMap map : kept.maps)
     for (AffineExpr e : map.getResults())
-      covered.set(cast<AffineDimExpr>(e).getPosition());
+      if (OperandIndex index = *getOperandIndex(e); !index.isGroup())
+        covered.set(index.dim);
   if (!covered.all())
     return {};
   // A dim of a group must stay static.
@@ -56,10 +57,12 @@ TileOpInterface coda::rebuildTileOp(RewriterBase &rewriter, TileOpInterface op,
         ArrayRef<Value>(kept.inputs), ArrayRef<Value>(kept.outputs)})
     llvm::append_range(operands, group);
   for (auto [operand, map] : llvm::zip_equal(operands, kept.maps))
-    for (auto [r, size] :
-         llvm::enumerate(cast<ShapedType>(operand.getType()).getShape()))
-      if (!ShapedType::isDynamic(size))
-        isStatic.set(map.getDimPosition(r));
+    for (auto [e, size] :
+         llvm::zip_equal(map.getResults(),
+                         cast<ShapedType>(operand.getType()).getShape()))
+      if (OperandIndex index = *getOperandIndex(e);
+          !index.isGroup() && !ShapedType::isDynamic(size))
+        isStatic.set(index.dim);
   for (auto group : op.getBody().getOps<GroupReduceOp>())
     for (DimAttr dim : group.getOver().getAsRange<DimAttr>())
       if (!isStatic.test(op.getDimPosition(dim.getKind(), dim.getIndex())))

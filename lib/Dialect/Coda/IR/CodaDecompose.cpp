@@ -59,8 +59,8 @@ private:
   Value buildAccumulator(unsigned first, unsigned size);
   using Combine = function_ref<Value(OpBuilder &, Location, ValueRange)>;
   /// A generic over `domain` of `inputs` into `init`, which reduces the dims
-  /// that `initMap` drops; `combine` gets the elements of the inputs and of the
-  /// init.
+  /// that `initMap` drops, or has groups of; `combine` gets the elements of the
+  /// inputs and of the init.
   Value fold(ValueRange inputs, ArrayRef<AffineMap> inputMaps,
              ArrayRef<unsigned> domain, Value init, AffineMap initMap,
              Combine combine);
@@ -116,6 +116,11 @@ AffineMap TileOpDecomposer::compress(AffineMap map, ArrayRef<unsigned> kept) {
   return map.replaceDimsAndSymbols(dims, {}, kept.size(), 0);
 }
 
+/// The dim that index `r` of `map` is of, alone or in groups.
+static unsigned getDim(AffineMap map, unsigned r) {
+  return getOperandIndex(map.getResult(r))->dim;
+}
+
 /// Offsets and sizes of the part of an operand at a point of its u dims.
 static void getSlice(OpBuilder &b, Location loc, Value operand, AffineMap map,
                      const UnrollPoint &point,
@@ -127,7 +132,7 @@ static void getSlice(OpBuilder &b, Location loc, Value operand, AffineMap map,
   auto type = cast<RankedTensorType>(operand.getType());
   for (auto [r, size] :
        llvm::enumerate(tensor::getMixedSizes(b, loc, operand))) {
-    auto it = point.find(map.getDimPosition(r));
+    auto it = point.find(getDim(map, r));
     strides.push_back(b.getIndexAttr(1));
     if (it != point.end()) {
       offsets.push_back(b.getIndexAttr(it->second));
@@ -148,7 +153,7 @@ groupDims(AffineMap map, const UnrollPoint &point) {
   SmallVector<ReassociationIndices> groups;
   bool open = false; // a group that lacks its kept dim
   for (unsigned r = 0; r < map.getNumResults(); ++r) {
-    bool isKept = !point.contains(map.getDimPosition(r));
+    bool isKept = !point.contains(getDim(map, r));
     if (groups.empty() || (isKept && !open)) {
       groups.push_back({r});
       open = !isKept;
@@ -171,7 +176,7 @@ getSliceType(Value operand, AffineMap map,
   auto type = cast<RankedTensorType>(operand.getType());
   SmallVector<int64_t> shape(type.getShape());
   for (unsigned r = 0; r < shape.size(); ++r)
-    if (point.contains(map.getDimPosition(r)))
+    if (point.contains(getDim(map, r)))
       shape[r] = 1;
   return RankedTensorType::get(shape, type.getElementType());
 }
@@ -197,7 +202,7 @@ TileOpDecomposer::sliceAt(Value operand, AffineMap map,
   if (isEmpty(operand)) {
     SmallVector<OpFoldResult> kept;
     for (auto [r, size] : llvm::enumerate(sizes))
-      if (!point.contains(map.getDimPosition(r)))
+      if (!point.contains(getDim(map, r)))
         kept.push_back(size);
     slice = tensor::EmptyOp::create(b, loc, kept, type.getElementType());
   } else if (llvm::is_contained(shape, 1)) {
@@ -295,7 +300,7 @@ Value TileOpDecomposer::fold(ValueRange inputs, ArrayRef<AffineMap> inputMaps,
                              AffineMap initMap, Combine combine) {
   SmallVector<utils::IteratorType> iterators;
   for (unsigned i = 0; i < domain.size(); ++i)
-    iterators.push_back(initMap.isFunctionOfDim(i)
+    iterators.push_back(initMap.getResultPosition(b.getAffineDimExpr(i))
                             ? utils::IteratorType::parallel
                             : utils::IteratorType::reduction);
   SmallVector<AffineMap> maps(inputMaps);
@@ -357,15 +362,16 @@ Value TileOpDecomposer::reduceLogAddExp(Value value, AffineMap valueMap,
              Value exp = math::ExpOp::create(b, loc, below);
              return arith::AddFOp::create(b, loc, args[2], exp).getResult();
            });
-  // Over the dims of the init alone.
+  // Over the dims of the init alone; groups are points of one.
   SmallVector<unsigned> kept;
-  SmallVector<AffineExpr> exprs(domain.size(), b.getAffineConstantExpr(0));
+  SmallVector<AffineExpr> exprs(initMap.getNumResults());
   for (auto [i, dim] : llvm::enumerate(domain))
-    if (initMap.isFunctionOfDim(i)) {
-      exprs[i] = b.getAffineDimExpr(kept.size());
-      kept.push_back(dim);
-    }
-  AffineMap map = initMap.replaceDimsAndSymbols(exprs, {}, kept.size(), 0);
+    for (auto [r, index] : llvm::enumerate(initMap.getResults()))
+      if (getOperandIndex(index)->dim == i) {
+        exprs[r] = b.getAffineDimExpr(kept.size());
+        kept.push_back(dim);
+      }
+  AffineMap map = AffineMap::get(kept.size(), 0, exprs, b.getContext());
   return fold({max, sum}, {map, map}, kept, init, map,
               [&](OpBuilder &b, Location loc, ValueRange args) {
                 Value log = math::LogOp::create(b, loc, args[1]);
@@ -527,9 +533,6 @@ SmallVector<Value> TileOpDecomposer::run() {
     Value result = op.getOutputs()[o];
     CombinerAttrInterface combiner = op.getCombiner(o);
     if (combiner && op.getFresh()[o]) {
-      SmallVector<unsigned> dims;
-      for (AffineExpr e : map.getResults())
-        dims.push_back(cast<AffineDimExpr>(e).getPosition());
       auto type = cast<FloatType>(getElementTypeOrSelf(result));
       Value scalar =
           arith::ConstantOp::create(b, loc, combiner.getIdentity(type));

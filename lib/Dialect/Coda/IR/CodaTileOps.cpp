@@ -34,6 +34,31 @@ std::string coda::getDimName(ArrayRef<int32_t> dims, unsigned position) {
   return dims[kind] == 1 ? name : name + std::to_string(position);
 }
 
+std::optional<OperandIndex> coda::getOperandIndex(AffineExpr index) {
+  if (auto dim = dyn_cast<AffineDimExpr>(index))
+    return OperandIndex{dim.getPosition()};
+  auto groups = dyn_cast<AffineBinaryOpExpr>(index);
+  if (!groups || groups.getKind() != AffineExprKind::FloorDiv)
+    return std::nullopt;
+  auto dim = dyn_cast<AffineDimExpr>(groups.getLHS());
+  auto granule = dyn_cast<AffineConstantExpr>(groups.getRHS());
+  if (!dim || !granule || granule.getValue() < 2)
+    return std::nullopt;
+  return OperandIndex{dim.getPosition(), granule.getValue()};
+}
+
+std::string coda::getIndexName(ArrayRef<int32_t> dims, AffineExpr index) {
+  OperandIndex of = *getOperandIndex(index);
+  std::string name = getDimName(dims, of.dim);
+  return of.isGroup() ? name + " floordiv " + std::to_string(of.granule) : name;
+}
+
+bool coda::hasGroupIndex(TileOpInterface op) {
+  return llvm::any_of(
+      op.getIndexingMaps().getAsValueRange<AffineMapAttr>(),
+      [](AffineMap map) { return !map.isProjectedPermutation(); });
+}
+
 Type coda::getAccumulatorType(Type type) {
   if (type.isSignlessInteger(8))
     return IntegerType::get(type.getContext(), 32);
@@ -72,9 +97,11 @@ static SmallVector<int64_t> getExtents(unsigned numDims, ValueRange operands,
   SmallVector<int64_t> extents(numDims, ShapedType::kDynamic);
   for (auto [value, map] : llvm::zip_equal(operands, maps)) {
     auto type = cast<ShapedType>(value.getType());
-    for (auto [dim, size] : llvm::enumerate(type.getShape()))
-      if (!ShapedType::isDynamic(size))
-        extents[map.getDimPosition(dim)] = size;
+    for (auto [index, size] : llvm::zip_equal(map.getResults(), type.getShape())) {
+      OperandIndex of = *getOperandIndex(index);
+      if (!ShapedType::isDynamic(size) && !of.isGroup())
+        extents[of.dim] = size;
+    }
   }
   return extents;
 }
@@ -212,10 +239,15 @@ public:
   ParseResult parse(bool hasAccumulators);
 
 private:
-  using DimRefs = SmallVector<std::pair<unsigned, unsigned>>;
+  /// An index: kind and number of the dim, points of a group of it.
+  struct DimRef {
+    unsigned kind, number;
+    int64_t granule;
+  };
+  using DimRefs = SmallVector<DimRef>;
   enum Group { Lhs, Rhs, Ins, Outs };
 
-  /// `%operand[dim, ...]`
+  /// `%operand[dim, dim floordiv granule, ...]`
   ParseResult parseOperand(Group group);
   ParseResult parseTypes(Group group);
   ParseResult parseAccumulators();
@@ -251,7 +283,15 @@ ParseResult TileOpParser::parseOperand(Group group) {
           return parser.emitError(loc, "unknown dim '")
                  << name
                  << "': expected b, m, n, u, k or p and a number below 16";
-        dims.emplace_back(static_cast<unsigned>(*kind), index);
+        int64_t granule = 1;
+        if (succeeded(parser.parseOptionalKeyword("floordiv"))) {
+          loc = parser.getCurrentLocation();
+          if (parser.parseInteger(granule))
+            return failure();
+          if (granule < 2)
+            return parser.emitError(loc, "a group has at least 2 points");
+        }
+        dims.push_back({static_cast<unsigned>(*kind), index, granule});
         return success();
       });
 }
@@ -353,8 +393,8 @@ ParseResult TileOpParser::parse(bool hasAccumulators) {
   SmallVector<int32_t> counts(kNumKinds, 0);
   for (ArrayRef<DimRefs> group : refs)
     for (const DimRefs &dims : group)
-      for (auto [kind, index] : dims)
-        counts[kind] = std::max<int32_t>(counts[kind], index + 1);
+      for (const DimRef &ref : dims)
+        counts[ref.kind] = std::max<int32_t>(counts[ref.kind], ref.number + 1);
   SmallVector<unsigned> offsets(kNumKinds, 0);
   for (unsigned i = 1; i < kNumKinds; ++i)
     offsets[i] = offsets[i - 1] + counts[i - 1];
@@ -367,8 +407,10 @@ ParseResult TileOpParser::parse(bool hasAccumulators) {
     segments.push_back(operands[g].size());
     for (const DimRefs &dims : refs[g]) {
       SmallVector<AffineExpr> results;
-      for (auto [kind, index] : dims)
-        results.push_back(b.getAffineDimExpr(offsets[kind] + index));
+      for (const DimRef &ref : dims)
+        results.push_back(
+            b.getAffineDimExpr(offsets[ref.kind] + ref.number)
+                .floorDiv(ref.granule));
       maps.push_back(AffineMap::get(numDims, 0, results, b.getContext()));
     }
     if (parser.resolveOperands(operands[g], types[g],
@@ -391,8 +433,8 @@ ParseResult TileOpParser::parse(bool hasAccumulators) {
 static void printTileOp(OpAsmPrinter &p, TileOpInterface op) {
   auto printOperand = [&](Value value, AffineMap map) {
     p << value << '[';
-    llvm::interleaveComma(map.getResults(), p, [&](AffineExpr e) {
-      p << getDimName(op.getDims(), cast<AffineDimExpr>(e).getPosition());
+    llvm::interleaveComma(map.getResults(), p, [&](AffineExpr index) {
+      p << getIndexName(op.getDims(), index);
     });
     p << ']';
   };
@@ -461,7 +503,7 @@ void MapOp::print(OpAsmPrinter &p) { printTileOp(p, *this); }
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Checks the constraints c1 to c15; the labels stand in the diagnostics and
+/// Checks the constraints c1 to c16; the labels stand in the diagnostics and
 /// name the tests.
 class TileOpVerifier {
 public:
@@ -470,7 +512,7 @@ public:
 
   LogicalResult verify() {
     return failure(failed(verifySegments()) || failed(verifyMaps()) ||
-                   failed(verifyProducts()) || failed(verifyLoads()) ||
+                   failed(verifyGroups()) || failed(verifyProducts()) || failed(verifyLoads()) ||
                    failed(verifyOutputs()) || failed(verifyRegionTypes()) ||
                    failed(verifyRegionOps()));
   }
@@ -478,6 +520,7 @@ public:
 private:
   LogicalResult verifySegments();
   LogicalResult verifyMaps();
+  LogicalResult verifyGroups();
   LogicalResult verifyProducts();
   LogicalResult verifyLoads();
   LogicalResult verifyOutputs();
@@ -502,7 +545,7 @@ private:
   TileOpInterface op;
   unsigned numDims = 0, numProducts;
   SmallVector<int64_t> extents;           // per dim of the domain
-  SmallVector<llvm::SmallBitVector> used; // per operand: its dims
+  SmallVector<llvm::SmallBitVector> used; // per operand: its dims as a whole
 };
 } // namespace
 
@@ -548,8 +591,16 @@ LogicalResult TileOpVerifier::verifyMaps() {
   for (unsigned i = 0, e = op->getNumOperands(); i < e; ++i) {
     AffineMap map = op.getMap(i);
     Type operandType = op->getOperand(i).getType();
-    if (!map.isProjectedPermutation() || map.getNumSymbols() != 0 ||
-        map.getNumDims() != numDims)
+    llvm::SmallBitVector indexed(numDims);
+    auto isKnown = [&](AffineExpr index) {
+      std::optional<OperandIndex> of = getOperandIndex(index);
+      if (!of || indexed.test(of->dim))
+        return false;
+      indexed.set(of->dim);
+      return true;
+    };
+    if (map.getNumSymbols() != 0 || map.getNumDims() != numDims ||
+        !llvm::all_of(map.getResults(), isKnown))
       return op->emitOpError("c1: map of operand #")
              << i << " is not a projected permutation of the " << numDims
              << " dims";
@@ -566,7 +617,10 @@ LogicalResult TileOpVerifier::verifyMaps() {
              << map.getNumResults() << " indices";
     llvm::SmallBitVector &dims = used.emplace_back(numDims);
     for (auto [r, size] : llvm::enumerate(type.getShape())) {
-      unsigned d = map.getDimPosition(r);
+      OperandIndex index = *getOperandIndex(map.getResult(r));
+      if (index.isGroup())
+        continue;
+      unsigned d = index.dim;
       dims.set(d);
       if (ShapedType::isDynamic(size)) {
         if (kind(d) == DimKind::u)
@@ -605,6 +659,36 @@ LogicalResult TileOpVerifier::verifyMaps() {
   if (points < 2 || points > 8)
     return op->emitOpError("c3: the u dims have ")
            << points << " points: expected 2 to 8";
+  return success();
+}
+
+/// Once the extents of all dims are known.
+LogicalResult TileOpVerifier::verifyGroups() {
+  unsigned firstOutput = op->getNumOperands() - op.getOutputs().size();
+  for (unsigned i = 0, e = op->getNumOperands(); i < e; ++i)
+    for (auto [r, expr] : llvm::enumerate(op.getMap(i).getResults())) {
+      OperandIndex index = *getOperandIndex(expr);
+      if (!index.isGroup())
+        continue;
+      std::string text = getIndexName(op.getDims(), expr);
+      if (i < firstOutput || !op.getCombiner(i - firstOutput))
+        return op->emitOpError("c16: operand #")
+               << i << " has the index '" << text
+               << "' but is no reduction: only these go over groups";
+      if (kind(index.dim) > DimKind::n)
+        return op->emitOpError("c16: output #")
+               << i - firstOutput << ": '" << text
+               << "' groups points of no b, m or n dim";
+      int64_t extent = extents[index.dim];
+      int64_t size =
+          cast<ShapedType>(op->getOperand(i).getType()).getDimSize(r);
+      if (!ShapedType::isDynamic(extent) && !ShapedType::isDynamic(size) &&
+          size != static_cast<int64_t>(llvm::divideCeil(extent, index.granule)))
+        return op->emitOpError("c16: output #")
+               << i - firstOutput << " has " << size << " groups '" << text
+               << "' of " << extent << " points: expected "
+               << llvm::divideCeil(extent, index.granule);
+    }
   return success();
 }
 

@@ -558,6 +558,10 @@ LogicalResult FunctionAdjoint::visitTileOp(TileOpInterface op) {
          takeCotangents(result, getStoredCotangentType(result))) {
       SmallVector<AffineExpr> exprs;
       AffineMap map = op.getOutputMap(o);
+      if (!map.isProjectedPermutation())
+        return op->emitError()
+               << "a reduction over groups ('floordiv') has no adjoint; "
+                  "differentiate before reductions are partitioned";
       for (int64_t d : part.dims)
         exprs.push_back(map.getResult(d));
       loads.push_back({static_cast<unsigned>(o),

@@ -49,7 +49,7 @@ struct TileOpInterfaceModel
       if (i < numFactors || !isa<RankedTensorType>(operand->get().getType()))
         return false;
       AffineMap own = tile.getMap(i);
-      if ((map && own != map) ||
+      if ((map && own != map) || !own.isProjectedPermutation() ||
           own.getNumResults() !=
               tile.getNumDomainDims() - tile.getNumDims(DimKind::k) -
                   tile.getNumDims(DimKind::p))

@@ -40,6 +40,29 @@ static TileOpInterface recreate(RewriterBase &rewriter, TileOpInterface op,
   return result;
 }
 
+/// The extent of domain dim `dim` of `op`.
+static OpFoldResult getExtent(RewriterBase &rewriter, TileOpInterface op,
+                              unsigned dim) {
+  AffineExpr index = rewriter.getAffineDimExpr(dim);
+  unsigned operand = 0;
+  while (!op.getMap(operand).getResultPosition(index))
+    ++operand;
+  return tensor::getMixedSize(rewriter, op->getLoc(), op->getOperand(operand),
+                              *op.getMap(operand).getResultPosition(index));
+}
+
+/// `extent` divided by `granule`, rounded up.
+static OpFoldResult getNumGranules(RewriterBase &rewriter, Location loc,
+                                   OpFoldResult extent, int64_t granule) {
+  if (granule == 1)
+    return extent;
+  if (std::optional<int64_t> known = getConstantIntValue(extent))
+    return rewriter.getIndexAttr(llvm::divideCeil(*known, granule));
+  Value points = cast<Value>(extent);
+  Value size = arith::ConstantIndexOp::create(rewriter, loc, granule);
+  return arith::CeilDivUIOp::create(rewriter, loc, points, size).getResult();
+}
+
 /// Loads input `input` of `reader` as the combination of the partials `partials`,
 /// whose first dim numbers them.
 static void loadPartials(RewriterBase &rewriter, TileOpInterface reader,
@@ -153,14 +176,17 @@ private:
     /// The innermost of them may be split into granules and `inner` points.
     std::optional<unsigned> split;
     int64_t inner = 1;
+    /// The points that it has are not, or not known to be, whole granules: it
+    /// stays one dim, and its groups number the granules.
+    bool isRagged = false;
 
     bool operator==(const Cut &other) const {
       return counting == other.counting && split == other.split &&
-             inner == other.inner;
+             inner == other.inner && isRagged == other.isRagged;
     }
   };
   /// The cut of output `o`; none if it is no sum over several granules of rows
-  /// or of columns.
+  /// or of columns, or over a number of them that is not known.
   std::optional<Cut> getCut(TileOpInterface op, unsigned o);
   /// Makes the sums over one set of dims partial: replaces `op` and returns the
   /// new op; null, with nothing changed, if that cannot be.
@@ -170,7 +196,7 @@ private:
 };
 } // namespace
 
-/// A map that reduces the first `numReduced` dims of `value`; none: that stores it.
+/// A map that reduces the first `numReduced` dims of `value`.
 static Value createReduction(RewriterBase &rewriter, Location loc, Value value,
                              unsigned numReduced,
                              CombinerAttrInterface combiner) {
@@ -184,8 +210,8 @@ static Value createReduction(RewriterBase &rewriter, Location loc, Value value,
   spec.outputs = {tensor::EmptyOp::create(
       rewriter, loc, ArrayRef(sizes).drop_front(numReduced),
       getElementTypeOrSelf(value))};
-  spec.combiners = {numReduced ? Attribute(combiner) : rewriter.getUnitAttr()};
-  spec.fresh = {numReduced != 0};
+  spec.combiners = {combiner};
+  spec.fresh = {true};
   spec.maps = {load, AffineMap::get(rank, 0,
                                     load.getResults().drop_front(numReduced),
                                     rewriter.getContext())};
@@ -222,12 +248,7 @@ void PartitionReductionsPass::reduceRowsFirst(RewriterBase &rewriter,
     SmallVector<OpFoldResult> sizes;
     for (unsigned d : rows) {
       exprs.push_back(rewriter.getAffineDimExpr(d));
-      unsigned operand = 0;
-      while (!op.getMap(operand).isFunctionOfDim(d))
-        ++operand;
-      sizes.push_back(tensor::getMixedSize(
-          rewriter, op->getLoc(), op->getOperand(operand),
-          *op.getMap(operand).getResultPosition(exprs.back())));
+      sizes.push_back(getExtent(rewriter, op, d));
     }
     llvm::append_range(exprs, map.getResults());
     llvm::append_range(sizes, tensor::getMixedSizes(rewriter, op->getLoc(),
@@ -245,18 +266,15 @@ void PartitionReductionsPass::reduceRowsFirst(RewriterBase &rewriter,
   for (auto [o, count] : llvm::enumerate(numReduced)) {
     if (!count)
       continue;
-    // Rows of an unknown number are reduced as they are; the partials of each
-    // row are combined before, row by row.
-    auto type = cast<RankedTensorType>(values[o].getType());
-    if (llvm::any_of(type.getShape().take_front(count), ShapedType::isDynamic))
-      values[o] = createReduction(rewriter, op->getLoc(), values[o], 0,
-                                  result.getCombiner(o));
     values[o] = createReduction(rewriter, op->getLoc(), values[o], count,
                                 result.getCombiner(o));
   }
   rewriter.replaceOp(op, values);
 }
 
+/// A reduction over no more columns stays whole if these are no whole granules:
+/// what a tile has at most.
+static constexpr int64_t kWholeColumns = 256;
 /// What `few-rows-granule` is about: the rows of one WGMMA.
 static constexpr int64_t kFewRows = 64;
 
@@ -305,20 +323,32 @@ PartitionReductionsPass::getCut(TileOpInterface op, unsigned o) {
   Cut cut;
   for (unsigned d : llvm::reverse(dropped)) {
     int64_t extent = extents[d];
-    if (ShapedType::isDynamic(extent))
-      return std::nullopt;
-    if (covered * extent <= granule) {
+    bool isKnown = !ShapedType::isDynamic(extent);
+    if (isKnown && covered * extent <= granule) {
       covered *= extent;
       continue;
     }
+    if (covered == 0)
+      return std::nullopt;
     cut.counting.insert(cut.counting.begin(), d);
     if (covered == granule)
       continue;
-    if (cut.split || granule % covered != 0 ||
-        extent % (granule / covered) != 0)
+    bool divides = granule % covered == 0;
+    int64_t inner = divides ? granule / covered : 1;
+    bool isWhole = divides && isKnown && extent % inner == 0;
+    if (!isWhole && !ragged)
       return std::nullopt;
-    cut.split = d;
-    cut.inner = granule / covered;
+    // Groups of columns count along the only dim of them.
+    if (!isWhole && *kind == DimKind::n &&
+        (!divides || op.getNumDims(DimKind::n) != 1 ||
+         (isKnown && extent <= kWholeColumns)))
+      return std::nullopt;
+    // Of rows the inner dims may make up a granule that has fewer.
+    if (isWhole || *kind == DimKind::n || covered == 1) {
+      cut.split = d;
+      cut.inner = inner;
+      cut.isRagged = !isWhole;
+    }
     covered = granule;
   }
   if (cut.counting.empty())
@@ -342,9 +372,10 @@ TileOpInterface PartitionReductionsPass::partition(RewriterBase &rewriter,
 
   TileOpInterface whole = op;
   SmallVector<unsigned> counting = cut->counting;
-  if (cut->split) {
+  if (cut->split && !cut->isRagged) {
     unsigned operand = 0;
-    while (!op.getMap(operand).isFunctionOfDim(*cut->split))
+    while (!op.getMap(operand).getResultPosition(
+        rewriter.getAffineDimExpr(*cut->split)))
       ++operand;
     rewriter.setInsertionPoint(op);
     SmallVector<OpFoldResult> sizes =
@@ -352,7 +383,8 @@ TileOpInterface PartitionReductionsPass::partition(RewriterBase &rewriter,
     int64_t extent = op.getStaticExtents()[*cut->split];
     DimSplit split;
     for (auto [r, size] : llvm::enumerate(sizes)) {
-      if (op.getMap(operand).getDimPosition(r) == *cut->split)
+      if (op.getMap(operand).getResult(r) ==
+          rewriter.getAffineDimExpr(*cut->split))
         split.push_back({rewriter.getIndexAttr(extent / cut->inner),
                          rewriter.getIndexAttr(cut->inner)});
       else
@@ -368,17 +400,21 @@ TileOpInterface PartitionReductionsPass::partition(RewriterBase &rewriter,
 
   // The sums keep the dims that count granules, as their first ones.
   rewriter.setInsertionPoint(whole);
-  SmallVector<int64_t> extents = whole.getStaticExtents();
   TileOpSpec spec(whole);
+  SmallVector<AffineExpr> granules;
+  SmallVector<OpFoldResult> numGranules;
+  for (unsigned d : counting) {
+    int64_t points = cut->isRagged && d == *cut->split ? cut->inner : 1;
+    granules.push_back(rewriter.getAffineDimExpr(d).floorDiv(points));
+    numGranules.push_back(getNumGranules(rewriter, whole->getLoc(),
+                                         getExtent(rewriter, whole, d),
+                                         points));
+  }
   unsigned firstOutputMap = spec.maps.size() - spec.outputs.size();
   for (unsigned o : outputs) {
     AffineMap &map = spec.maps[firstOutputMap + o];
-    SmallVector<AffineExpr> exprs;
-    SmallVector<OpFoldResult> shape;
-    for (unsigned d : counting) {
-      exprs.push_back(rewriter.getAffineDimExpr(d));
-      shape.push_back(rewriter.getIndexAttr(extents[d]));
-    }
+    SmallVector<AffineExpr> exprs = granules;
+    SmallVector<OpFoldResult> shape = numGranules;
     llvm::append_range(exprs, map.getResults());
     map = AffineMap::get(map.getNumDims(), 0, exprs, map.getContext());
     llvm::append_range(shape, tensor::getMixedSizes(rewriter, whole->getLoc(),
@@ -420,12 +456,13 @@ void PartitionReductionsPass::replaceReaders(RewriterBase &rewriter, Value sum,
   auto combines = [&](TileOpInterface reader, unsigned input) {
     if (input >= reader.getInputs().size() || reader.getLoadCombiner(input))
       return false;
+    bool areFew = !ShapedType::isDynamic(count) && count <= maxPartials;
     // Who loads each element once loses nothing by combining many.
     bool loadsOnce = reader.getNumProducts() == 0 &&
                      reader.getInputMap(input).getNumResults() ==
                          reader.getNumDomainDims() -
                              reader.getNumDims(DimKind::p);
-    return count <= maxPartials || loadsOnce;
+    return areFew || loadsOnce;
   };
   // A reader is rebuilt for each of its loads, so uses are looked up anew.
   while (true) {

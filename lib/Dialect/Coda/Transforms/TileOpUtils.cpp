@@ -73,7 +73,12 @@ TileOpInterface coda::splitDims(RewriterBase &rewriter, TileOpInterface op,
   SmallVector<SmallVector<OpFoldResult>> extents(numDims);
   for (auto [r, sizes] : llvm::enumerate(split))
     if (sizes.size() > 1)
-      extents[op.getMap(operand).getDimPosition(r)] = sizes;
+      extents[getOperandIndex(op.getMap(operand).getResult(r))->dim] = sizes;
+  for (unsigned o = 0; o < op.getOutputs().size(); ++o)
+    for (AffineExpr e : op.getOutputMap(o).getResults())
+      if (OperandIndex index = *getOperandIndex(e);
+          index.isGroup() && !extents[index.dim].empty())
+        return {};
 
   WalkResult dynamicIndex = op.getBody().walk([&](IndexOp index) {
     unsigned dim = op.getDimPosition(index.getDim().getKind(),
@@ -105,10 +110,11 @@ TileOpInterface coda::splitDims(RewriterBase &rewriter, TileOpInterface op,
     bool changed = false;
     for (auto [r, size] :
          llvm::enumerate(tensor::getMixedSizes(rewriter, loc, value))) {
-      unsigned d = map.getDimPosition(r);
+      OperandIndex index = *getOperandIndex(map.getResult(r));
+      unsigned d = index.dim;
       for (unsigned handle : handles[d])
-        exprs.push_back(
-            rewriter.getAffineDimExpr(domain.getPosition(handle)));
+        exprs.push_back(rewriter.getAffineDimExpr(domain.getPosition(handle))
+                            .floorDiv(index.granule));
       groupSizes.push_back(handles[d].size());
       if (extents[d].empty())
         sizes.push_back(size);
@@ -194,8 +200,7 @@ TileOpInterface coda::splitDims(RewriterBase &rewriter, TileOpInterface op,
     if (replacement.getType() != old.getType()) {
       SmallVector<unsigned> groupSizes;
       for (AffineExpr e : op.getOutputMap(o).getResults())
-        groupSizes.push_back(
-            handles[cast<AffineDimExpr>(e).getPosition()].size());
+        groupSizes.push_back(handles[getOperandIndex(e)->dim].size());
       replacement = tensor::CollapseShapeOp::create(
           rewriter, loc, old.getType(), replacement,
           getReassociation(groupSizes));
@@ -402,10 +407,12 @@ private:
 static AffineMap translateMap(AffineMap map, ArrayRef<unsigned> handles,
                               const DomainBuilder &domain) {
   SmallVector<AffineExpr> exprs;
-  for (AffineExpr e : map.getResults())
-    exprs.push_back(getAffineDimExpr(
-        domain.getPosition(handles[cast<AffineDimExpr>(e).getPosition()]),
-        map.getContext()));
+  for (AffineExpr e : map.getResults()) {
+    OperandIndex index = *getOperandIndex(e);
+    exprs.push_back(getAffineDimExpr(domain.getPosition(handles[index.dim]),
+                                     map.getContext())
+                        .floorDiv(index.granule));
+  }
   return AffineMap::get(domain.size(), 0, exprs, map.getContext());
 }
 

@@ -121,3 +121,19 @@ func.func @memrefs(%x: memref<4x6xf32>, %p: memref<3x4xf32>) {
   }
   return
 }
+
+// Groups of 128 points, the last one of fewer: per group of rows, of a number that
+// is not known, and of columns.
+// CHECK-LABEL: func.func @groups(
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<?x300xf32>, %[[P:[a-z0-9]+]]: tensor<?x300xf32>, %[[Q:[a-z0-9]+]]: tensor<3x?xf32>
+// CHECK-NEXT: coda.map
+// CHECK-NEXT:     ins(%[[X]][m, n] : tensor<?x300xf32>)
+// CHECK-NEXT:     outs(add %[[P]][m floordiv 128, n], fresh max %[[Q]][n floordiv 128, m] : tensor<?x300xf32>, tensor<3x?xf32>) {
+func.func @groups(%x: tensor<?x300xf32>, %p: tensor<?x300xf32>, %q: tensor<3x?xf32>) -> (tensor<?x300xf32>, tensor<3x?xf32>) {
+  %r:2 = coda.map ins(%x[m, n] : tensor<?x300xf32>)
+      outs(add %p[m floordiv 128, n], fresh max %q[n floordiv 128, m] : tensor<?x300xf32>, tensor<3x?xf32>) {
+  ^bb0(%v: f32):
+    coda.yield %v, %v : f32, f32
+  }
+  return %r#0, %r#1 : tensor<?x300xf32>, tensor<3x?xf32>
+}

@@ -165,3 +165,69 @@ func.func @map_c15(%x: tensor<3x4xf32>, %o: tensor<4xf32>) -> tensor<4xf32> {
   }
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+func.func @map_c16_load(%x: tensor<2xf32>, %o: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{c16: operand #0 has the index 'n floordiv 2' but is no reduction: only these go over groups}}
+  %0 = coda.map ins(%x[n floordiv 2] : tensor<2xf32>) outs(%o[n] : tensor<4xf32>) {
+  ^bb0(%v: f32):
+    coda.yield %v : f32
+  }
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @map_c16_store(%x: tensor<4xf32>, %o: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @below {{c16: operand #1 has the index 'n floordiv 2' but is no reduction: only these go over groups}}
+  %0 = coda.map ins(%x[n] : tensor<4xf32>) outs(%o[n floordiv 2] : tensor<2xf32>) {
+  ^bb0(%v: f32):
+    coda.yield %v : f32
+  }
+  return %0 : tensor<2xf32>
+}
+
+// -----
+
+func.func @map_c16_extent(%x: tensor<300x4xf32>, %o: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  // expected-error @below {{c16: output #0 has 2 groups 'm floordiv 128' of 300 points: expected 3}}
+  %0 = coda.map ins(%x[m, n] : tensor<300x4xf32>) outs(add %o[m floordiv 128, n] : tensor<2x4xf32>) {
+  ^bb0(%v: f32):
+    coda.yield %v : f32
+  }
+  return %0 : tensor<2x4xf32>
+}
+
+// -----
+
+func.func @map_c16_kind(%x: tensor<4x4xf32>, %y: tensor<4x2xf32>, %o: tensor<1xf32>) -> tensor<1xf32> {
+  // expected-error @below {{c16: output #0: 'u floordiv 2' groups points of no b, m or n dim}}
+  %0 = coda.map ins(%x[m, n], %y[m, u] : tensor<4x4xf32>, tensor<4x2xf32>) outs(add %o[u floordiv 2] : tensor<1xf32>) {
+  ^bb0(%v: f32, %w0: f32, %w1: f32):
+    coda.yield %v : f32
+  }
+  return %0 : tensor<1xf32>
+}
+
+// -----
+
+func.func @map_c1_group_and_dim(%x: tensor<4x4xf32>, %o: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  // expected-error @below {{c1: map of operand #1 is not a projected permutation of the 2 dims}}
+  %0 = coda.map ins(%x[m, n] : tensor<4x4xf32>) outs(add %o[m floordiv 2, m] : tensor<2x4xf32>) {
+  ^bb0(%v: f32):
+    coda.yield %v : f32
+  }
+  return %0 : tensor<2x4xf32>
+}
+
+// -----
+
+func.func @map_c1_only_groups(%x: tensor<4xf32>, %o: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  // expected-error @below {{c1: dim m indexes no operand}}
+  %0 = coda.map ins(%x[n] : tensor<4xf32>) outs(add %o[m floordiv 2, n] : tensor<2x4xf32>) {
+  ^bb0(%v: f32):
+    coda.yield %v : f32
+  }
+  return %0 : tensor<2x4xf32>
+}

@@ -171,3 +171,25 @@ func.func @operand_type(%x: tensor<5xf32>, %o: tensor<4xf32>) {
   }
   return
 }
+
+// -----
+
+func.func @group_of_one(%x: tensor<4xf32>, %o: tensor<4xf32>) {
+  // expected-error @below {{a group has at least 2 points}}
+  %0 = coda.map ins(%x[n] : tensor<4xf32>) outs(add %o[n floordiv 1] : tensor<4xf32>) {
+  ^bb0(%v: f32):
+    coda.yield %v : f32
+  }
+  return
+}
+
+// -----
+
+func.func @group_of_none(%x: tensor<4xf32>, %o: tensor<4xf32>) {
+  // expected-error @below {{expected integer value}}
+  %0 = coda.map ins(%x[n] : tensor<4xf32>) outs(add %o[n floordiv] : tensor<4xf32>) {
+  ^bb0(%v: f32):
+    coda.yield %v : f32
+  }
+  return
+}

@@ -11,6 +11,7 @@
 // CHECK-DAG: #[[$MAP8:.+]] = affine_map<(d0) -> (d0)>
 // CHECK-DAG: #[[$MAP9:.+]] = affine_map<(d0) -> ()>
 // CHECK-DAG: #[[$MAP10:.+]] = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+// CHECK-DAG: #[[$GROUPS:.+]] = affine_map<(d0, d1) -> (d0 floordiv 128, d1)>
 
 // An accumulator of two products, a load, a store.
 // CHECK-LABEL: func.func @gemm(
@@ -352,4 +353,21 @@ func.func @bundle(%x: tensor<4xf32>, %o: tensor<4xf32>) -> (tensor<4xf32>, tenso
     coda.yield %2, %1 : tensor<4xf32>, tensor<4xf32>
   }
   return %0#0, %0#1 : tensor<4xf32>, tensor<4xf32>
+}
+
+// Groups of rows: each row adds to what its group has.
+// CHECK-LABEL: func.func @groups(
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<300x4xf32>, %[[P:[a-z0-9]+]]: tensor<3x4xf32>, %[[Q:[a-z0-9]+]]: tensor<3x4xf32>
+// CHECK:      %[[V:.+]]:2 = linalg.generic
+// CHECK:      linalg.generic {indexing_maps = [#[[$MAP5]], #[[$GROUPS]]], iterator_types = ["reduction", "parallel"]} ins(%[[V]]#0 : tensor<300x4xf32>) outs(%[[P]] : tensor<3x4xf32>)
+// CHECK:      %[[MAX:.+]] = linalg.generic {indexing_maps = [#[[$MAP5]], #[[$GROUPS]]], iterator_types = ["reduction", "parallel"]} ins(%[[V]]#1 : tensor<300x4xf32>)
+// CHECK:      %[[SUM:.+]] = linalg.generic {indexing_maps = [#[[$MAP5]], #[[$GROUPS]], #[[$GROUPS]]], iterator_types = ["reduction", "parallel"]} ins(%[[V]]#1, %[[MAX]] : tensor<300x4xf32>, tensor<3x4xf32>)
+// CHECK:      linalg.generic {indexing_maps = [#[[$MAP5]], #[[$MAP5]], #[[$MAP5]]], iterator_types = ["parallel", "parallel"]} ins(%[[MAX]], %[[SUM]] : tensor<3x4xf32>, tensor<3x4xf32>)
+func.func @groups(%x: tensor<300x4xf32>, %p: tensor<3x4xf32>, %q: tensor<3x4xf32>) -> (tensor<3x4xf32>, tensor<3x4xf32>) {
+  %r:2 = coda.map ins(%x[m, n] : tensor<300x4xf32>)
+      outs(add %p[m floordiv 128, n], fresh logaddexp %q[m floordiv 128, n] : tensor<3x4xf32>, tensor<3x4xf32>) {
+  ^bb0(%v: f32):
+    coda.yield %v, %v : f32, f32
+  }
+  return %r#0, %r#1 : tensor<3x4xf32>, tensor<3x4xf32>
 }

@@ -672,3 +672,25 @@ func.func @extent_computed_later(%x: tensor<?x8xf32>, %w: tensor<6x8xf32>, %r: t
   }
   return %z : tensor<?x2x3xf32>
 }
+
+// -----
+
+// What is cut into groups stays as it is.
+// CHECK-LABEL: func.func @groups(
+// CHECK:       coda.map
+// CHECK:       coda.map
+func.func @groups(%x: tensor<300x4xf32>, %e: tensor<300x4xf32>, %p: tensor<3x4xf32>) -> (tensor<300x4xf32>, tensor<3x4xf32>) {
+  // expected-note @below {{because of this op}}
+  %y:2 = coda.map ins(%x[m, n] : tensor<300x4xf32>) outs(%e[m, n], fresh add %p[m floordiv 128, n] : tensor<300x4xf32>, tensor<3x4xf32>) {
+  ^bb0(%a: f32):
+    %0 = arith.mulf %a, %a : f32
+    coda.yield %0, %a : f32, f32
+  }
+  // expected-remark @below {{[coda-fuse] not fused with the producer: reduction-not-whole: a reduction of it is cut into groups already}}
+  %z = coda.map ins(%y#0[m, n] : tensor<300x4xf32>) outs(%e[m, n] : tensor<300x4xf32>) {
+  ^bb0(%a: f32):
+    %0 = math.exp %a : f32
+    coda.yield %0 : f32
+  }
+  return %z, %y#1 : tensor<300x4xf32>, tensor<3x4xf32>
+}

@@ -3,6 +3,7 @@
 // RUN: coda-opt %s --pass-pipeline='builtin.module(func.func(coda-partition-reductions{few-rows-granule=64}),canonicalize,cse)' | FileCheck %s --check-prefix=FEW
 // RUN: coda-opt %s --pass-pipeline='builtin.module(coda-fuse-pipeline)' | FileCheck %s --check-prefix=FEW
 // RUN: coda-opt %s --pass-pipeline='builtin.module(coda-fuse-pipeline{numerics=batch-invariant})' | FileCheck %s --check-prefix=INVARIANT
+// RUN: coda-opt %s --pass-pipeline='builtin.module(func.func(coda-partition-reductions{ragged=false}),canonicalize,cse)' | FileCheck %s --check-prefix=WHOLE
 // RUN: not coda-opt %s --pass-pipeline='builtin.module(func.func(coda-partition-reductions{granule=0}))' 2>&1 | FileCheck %s --check-prefix=BAD
 // RUN: not coda-opt %s --pass-pipeline='builtin.module(func.func(coda-partition-reductions{few-rows-granule=-1}))' 2>&1 | FileCheck %s --check-prefix=BAD
 
@@ -168,8 +169,8 @@ func.func @chain(%x: tensor<8x256xf32>, %s0: tensor<8xf32>) -> tensor<8xf32> {
   return %r : tensor<8xf32>
 }
 
-// No whole number of granules, a single one, an init that takes part: as they
-// were.
+// Columns of a tile that are no whole granules, a single one, an init that takes
+// part: as they were.
 // CHECK-LABEL: func.func @kept(
 // CHECK-COUNT-3: {{outs\((fresh )?add %[^ ]*\[m\] :}}
 // CHECK-NOT:   [p, m]
@@ -260,6 +261,132 @@ func.func @of_all(%a: tensor<256x16xf32>, %b: tensor<256x16xf32>, %s0: tensor<f3
   ^bb0(%c: f32):
     %0 = math.absf %c : f32
     coda.yield %0 : f32
+  }
+  return %s : tensor<f32>
+}
+
+// Of 300 rows the last granule has 44. They stay one dim.
+// CHECK-LABEL: func.func @ragged_rows(
+// CHECK-SAME:    %[[A:.*]]: tensor<300x16xf32>, %[[B:.*]]: tensor<8x16xf32>
+// CHECK:       %[[E:.*]] = tensor.empty() : tensor<3x8xf32>
+// CHECK:       %[[P:.*]] = coda.gemm
+// CHECK-NEXT:    acc(%[[A]][m, k] * %[[B]][n, k] :
+// CHECK-NEXT:    outs(fresh add %[[E]][m floordiv 128, n] : tensor<3x8xf32>)
+// CHECK:       %[[F:.*]] = coda.map
+// CHECK-NEXT:    ins(add %[[P]][p, m] : tensor<3x8xf32>)
+// CHECK:       return %[[F]]
+// WHOLE-LABEL: func.func @ragged_rows(
+// WHOLE:       outs(fresh add %{{[a-z0-9]+}}[n] : tensor<8xf32>)
+func.func @ragged_rows(%a: tensor<300x16xf32>, %b: tensor<8x16xf32>) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %s = coda.gemm acc(%a[m, k] * %b[n, k] : tensor<300x16xf32>, tensor<8x16xf32>) outs(fresh add %e[n] : tensor<8xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  return %s : tensor<8xf32>
+}
+
+// The same of a number that a call shows; a finisher, since there may be many.
+// CHECK-LABEL: func.func @unknown_rows(
+// CHECK-SAME:    %[[X:.*]]: tensor<?x4xf32>
+// CHECK-DAG:   %[[ZERO:.*]] = arith.constant 0 : index
+// CHECK-DAG:   %[[SIZE:.*]] = arith.constant 128 : index
+// CHECK-DAG:   %[[M:.*]] = tensor.dim %[[X]], %[[ZERO]]
+// CHECK:       %[[COUNT:.*]] = arith.ceildivui %[[M]], %[[SIZE]]
+// CHECK:       %[[E:.*]] = tensor.empty(%[[COUNT]]) : tensor<?x4xf32>
+// CHECK:       %[[P:.*]]:2 = coda.map
+// CHECK-NEXT:    ins(%[[X]][m, n] :
+// CHECK-NEXT:    outs(fresh logaddexp %[[E]][m floordiv 128, n], fresh max %{{.*}}[m floordiv 128, n] :
+// CHECK:       coda.map
+// CHECK-NEXT:    ins(max %[[P]]#1[p, m] : tensor<?x4xf32>)
+// CHECK:       coda.map
+// CHECK-NEXT:    ins(logaddexp %[[P]]#0[p, m] :
+// WHOLE-LABEL: func.func @unknown_rows(
+// WHOLE:       outs(fresh logaddexp %{{[a-z0-9]+}}[n], fresh max %{{[a-z0-9]+}}[n] :
+func.func @unknown_rows(%x: tensor<?x4xf32>, %y: tensor<6x4xf32>) -> (tensor<4xf32>, tensor<6x4xf32>) {
+  %e = tensor.empty() : tensor<4xf32>
+  %e2 = tensor.empty() : tensor<6x4xf32>
+  %s:2 = coda.map ins(%x[m, n] : tensor<?x4xf32>) outs(fresh logaddexp %e[n], fresh max %e[n] : tensor<4xf32>, tensor<4xf32>) {
+  ^bb0(%a: f32):
+    coda.yield %a, %a : f32, f32
+  }
+  %t = coda.map ins(%s#0[m] : tensor<4xf32>) outs(%e[m] : tensor<4xf32>) {
+  ^bb0(%a: f32):
+    %r = math.exp %a : f32
+    coda.yield %r : f32
+  }
+  // Loads each of them six times.
+  %u = coda.map ins(%y[m, n], %s#1[n] : tensor<6x4xf32>, tensor<4xf32>) outs(%e2[m, n] : tensor<6x4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %r = arith.mulf %a, %b : f32
+    coda.yield %r : f32
+  }
+  return %t, %u : tensor<4xf32>, tensor<6x4xf32>
+}
+
+// Inner rows that are no granule and make up none with others: groups of fewer.
+// Of those that are not known the inner ones are grouped.
+// CHECK-LABEL: func.func @inner_rows(
+// CHECK:       outs(fresh add %{{.*}}[m0, n] : tensor<10x4xf32>)
+// CHECK:       ins(add %{{.*}}[p, m] : tensor<10x4xf32>)
+// CHECK:       %[[P:.*]] = coda.map
+// CHECK-NEXT:    ins(%{{.*}}[m0, m1, n] : tensor<2x?x4xf32>)
+// CHECK-NEXT:    outs(fresh add %{{.*}}[m0, m1 floordiv 128, n] : tensor<2x?x4xf32>)
+// CHECK:       %[[ALL:.*]] = tensor.collapse_shape %[[P]] {{\[\[}}0, 1], [2]]
+// CHECK:       coda.map
+// CHECK-NEXT:    ins(add %[[ALL]][p, m] : tensor<?x4xf32>)
+func.func @inner_rows(%x: tensor<10x100x4xf32>, %y: tensor<2x?x4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %e = tensor.empty() : tensor<4xf32>
+  %s = coda.map ins(%x[m0, m1, n] : tensor<10x100x4xf32>) outs(fresh add %e[n] : tensor<4xf32>) {
+  ^bb0(%a: f32):
+    coda.yield %a : f32
+  }
+  %t = coda.map ins(%y[m0, m1, n] : tensor<2x?x4xf32>) outs(fresh add %e[n] : tensor<4xf32>) {
+  ^bb0(%a: f32):
+    coda.yield %a : f32
+  }
+  return %s, %t : tensor<4xf32>, tensor<4xf32>
+}
+
+// Columns that a tile does not hold, or of an unknown number, and rows of the same
+// op; of several n dims as they were.
+// CHECK-LABEL: func.func @ragged_columns(
+// CHECK:       outs(fresh add %{{.*}}[n floordiv 128, m] : tensor<3x4xf32>)
+// CHECK:       outs(fresh add %{{.*}}[m floordiv 128, n], fresh add %{{.*}}[n floordiv 128, m] :
+// CHECK:       outs(fresh add %{{.*}}[m] : tensor<4xf32>)
+// FEW-LABEL: func.func @ragged_columns(
+// FEW:       outs(fresh add %{{.*}}[n floordiv 64, m] : tensor<5x4xf32>)
+func.func @ragged_columns(%x: tensor<4x300xf32>, %y: tensor<?x?xf32>, %z: tensor<4x3x96xf32>, %r0: tensor<?xf32>, %c0: tensor<?xf32>) -> (tensor<4xf32>, tensor<?xf32>, tensor<?xf32>, tensor<4xf32>) {
+  %e = tensor.empty() : tensor<4xf32>
+  %s = coda.map ins(%x[m, n] : tensor<4x300xf32>) outs(fresh add %e[m] : tensor<4xf32>) {
+  ^bb0(%a: f32):
+    coda.yield %a : f32
+  }
+  %t:2 = coda.map ins(%y[m, n] : tensor<?x?xf32>) outs(fresh add %c0[n], fresh add %r0[m] : tensor<?xf32>, tensor<?xf32>) {
+  ^bb0(%a: f32):
+    coda.yield %a, %a : f32, f32
+  }
+  %u = coda.map ins(%z[m, n0, n1] : tensor<4x3x96xf32>) outs(fresh add %e[m] : tensor<4xf32>) {
+  ^bb0(%a: f32):
+    coda.yield %a : f32
+  }
+  return %s, %t#0, %t#1, %u : tensor<4xf32>, tensor<?xf32>, tensor<?xf32>, tensor<4xf32>
+}
+
+// Of all of an unknown number of rows: no row is stored whole.
+// CHECK-LABEL: func.func @of_any(
+// CHECK:       %[[S:.*]] = coda.gemm
+// CHECK:         outs(fresh max %{{.*}}[n0, m] : tensor<2x?xf32>)
+// CHECK:       %[[R:.*]] = coda.map
+// CHECK-NEXT:    ins(max %[[S]][p, m] :
+// CHECK-NEXT:    outs(fresh max %{{.*}}[m floordiv 128] : tensor<?xf32>)
+// CHECK:       %[[F:.*]] = coda.map
+// CHECK-NEXT:    ins(max %[[R]][p] : tensor<?xf32>)
+// CHECK:       return %[[F]]
+func.func @of_any(%a: tensor<?x16xf32>, %b: tensor<256x16xf32>, %s0: tensor<f32>) -> tensor<f32> {
+  %s = coda.gemm acc(%a[m, k] * %b[n, k] : tensor<?x16xf32>, tensor<256x16xf32>) outs(fresh max %s0[] : tensor<f32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
   }
   return %s : tensor<f32>
 }

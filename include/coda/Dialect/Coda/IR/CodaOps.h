@@ -60,6 +60,23 @@ OperandRange getYieldedValues(TileOpInterface op, unsigned i);
 /// kind has one dim only.
 std::string getDimName(ArrayRef<int32_t> dims, unsigned position);
 
+/// What indexes one dim of an operand: a dim of the domain, or, with a granule
+/// above 1, the number of the group of so many neighbours along it.
+struct OperandIndex {
+  unsigned dim;
+  int64_t granule = 1;
+
+  bool isGroup() const { return granule != 1; }
+};
+
+/// `index` as a map of a tile op has it; none if it is neither a dim nor
+/// `dim floordiv granule`.
+std::optional<OperandIndex> getOperandIndex(AffineExpr index);
+
+/// `index`, a result of a map of a tile op, as assembly has it: m1,
+/// m1 floordiv 128.
+std::string getIndexName(ArrayRef<int32_t> dims, AffineExpr index);
+
 /// The type in which products of factors of element type `type` are summed:
 /// f32, f64 or i32; null if `type` cannot be a factor.
 Type getAccumulatorType(Type type);
@@ -80,6 +97,10 @@ namespace mlir::coda {
 /// be filled; `*op` then needs a terminator.
 TileOpInterface createTileOp(OpBuilder &b, Location loc,
                              const TileOpSpec &spec);
+
+/// Whether a reduction of `op` has an index of groups, `m floordiv 128`: one of
+/// a kernel as it is launched, which is joined with nothing and has no adjoint.
+bool hasGroupIndex(TileOpInterface op);
 
 /// Creates a tile op with the inputs and outputs of `op` that are listed, and
 /// the part of its region that these outputs need. Null, and nothing created,

@@ -91,7 +91,9 @@ def Coda_GemmOp : Coda_TileOp<"gemm"> {
       dim and `result = init + sum over the dropped dims` (with the combiner for
       the sum); with `fresh` the operand's values are not read and the reduction
       starts from the identity. The order of the sum is not specified, but fixed
-      per compiled artifact.
+      per compiled artifact. An index `m floordiv 128` drops a part of m: element
+      g along it reduces the points 128 g to 128 g + 127, the last one those that
+      there are. That is a *partial reduction*, which another op finishes.
 
     Either takes one value per point of its u dims from the `coda.yield`.
 
@@ -103,8 +105,8 @@ def Coda_GemmOp : Coda_TileOp<"gemm"> {
     flag for each output.
 
     **Preconditions**:
-    - c1: maps are projected permutations without symbols over the domain, and
-      each dim of it indexes some operand;
+    - c1: maps are projected permutations without symbols over the domain (but
+      for c16), and each dim of it indexes some operand;
     - c2: one index per dim of the operand;
     - c3: static extents agree; u dims are static and have 2 to 8 points in all;
     - c4: lhs has all b and m dims and at least one k, neither n nor u; rhs has
@@ -121,7 +123,10 @@ def Coda_GemmOp : Coda_TileOp<"gemm"> {
     - c12: groups of `coda.group_reduce` are over static n dims;
     - c13: all operands are ranked tensors, or all memrefs;
     - c14: `coda.index` names a b, m or n dim;
-    - c15: p dims index combining loads only, and each of these has one.
+    - c15: p dims index combining loads only, and each of these has one;
+    - c16: an index `d floordiv g` stands in the map of a reduction, for a b, m or
+      n dim that the map has not besides, with g at least 2; the operand's extent
+      there is that of d divided by g, rounded up (static ones are verified).
 
     On memrefs, an output may share its buffer with a loaded operand that has
     the same, full map; no output may overlap a factor, or an operand with

@@ -452,7 +452,11 @@ def PartitionReductionsPass
     A fresh reduction over the m or the n dims of a tile op, whatever its
     combiner, becomes one per granule of 128, `tensor<P x M x f32>`: a tile then
     writes its own and none waits for another. Of several dims that it drops the
-    inner ones make up the granule. One over rows and columns, the largest
+    inner ones make up the granule. A number of rows that is no multiple of 128, or
+    is not known, has a last group of fewer: such a dim is not split, its groups are
+    an index of the result, `m floordiv 128`. So are those of columns, where no
+    other n dim is there and a tile, 256, does not hold them; `ragged = false`
+    leaves both whole. One over rows and columns, the largest
     magnitude of a tensor say, is taken over columns first, and over rows by a
     map. The granule is fixed, so a row's bits depend neither on M nor on the
     tile; with `few-rows-granule` it is another one where there are at most 64
@@ -470,12 +474,26 @@ def PartitionReductionsPass
     %s = coda.gemm acc(%a[m, k] * %b2[n0, n1, k]) outs(fresh add %s0[n0, m] : tensor<2x8xf32>) {...}
     %t = coda.map ins(add %s[p, m] : tensor<2x8xf32>) ...
     ```
+
+    With 1000 rows, `%x[m, n] : tensor<1000x64xf32>`:
+
+    ```mlir
+    %s = coda.map ins(%x[m, n]) outs(fresh add %s0[n] : tensor<64xf32>) {...}
+    ```
+    ==>
+    ```mlir
+    %p = coda.map ins(%x[m, n]) outs(fresh add %p0[m floordiv 128, n] : tensor<8x64xf32>) {...}
+    %s = coda.map ins(add %p[p, m] : tensor<8x64xf32>) outs(%s0[m] : tensor<64xf32>) {...}
+    ```
   }];
-  let dependentDialects = ["coda::CodaDialect", "tensor::TensorDialect"];
+  let dependentDialects = ["arith::ArithDialect", "coda::CodaDialect",
+                           "tensor::TensorDialect"];
   let options = [
     Option<"granule", "granule", "int64_t", "128", "Columns per partial sum">,
     Option<"fewRowsGranule", "few-rows-granule", "int64_t", "0",
            "Columns per partial sum of an op of at most 64 rows; 0: as of others">,
+    Option<"ragged", "ragged", "bool", "true",
+           "Cut what is, or may be, no multiple of the granule, too">,
     Option<"sumsOnly", "sums-only", "bool", "false",
            "Leave reductions with other combiners whole">,
     Option<"maxPartials", "max-partials", "int64_t", "128",
