@@ -295,6 +295,50 @@ func.func private @whole_rows(%a: memref<?x64xbf16>, %w: memref<512x64xbf16>, %s
 
 // -----
 
+// expected-error @+1 {{no schedule for this kernel on sm_90a: a column reduction is taller than a tile; partition it first}}
+func.func private @whole_columns(%a: memref<?x64xbf16>, %w: memref<512x64xbf16>, %s: memref<512xf32>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x64xbf16>, memref<512x64xbf16>) outs(add %s[n] : memref<512xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{no schedule for this kernel on sm_90a: a column reduction has groups of 64 rows, a tile of 128}}
+func.func private @groups_of_64(%a: memref<?x64xbf16>, %w: memref<512x64xbf16>, %s: memref<?x512xf32>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x64xbf16>, memref<512x64xbf16>) outs(fresh add %s[m floordiv 64, n] : memref<?x512xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{no schedule for this kernel on sm_90a: a reduction has groups along one of several n dims}}
+func.func private @groups_of_one_dim(%a: memref<?x64xbf16>, %w: memref<3x320x64xbf16>, %s: memref<3x3x?xf32>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n0, n1, k] : memref<?x64xbf16>, memref<3x320x64xbf16>) outs(fresh add %s[n0, n1 floordiv 128, m] : memref<3x3x?xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{no schedule for this kernel on sm_90a: a row reduction over 32 columns does not fit tiles of}}
+func.func private @groups_of_32(%a: memref<?x64xbf16>, %w: memref<320x64xbf16>, %s: memref<10x?xf32>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x64xbf16>, memref<320x64xbf16>) outs(fresh add %s[n floordiv 32, m] : memref<10x?xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
+
+// -----
+
 // expected-error @+1 {{operands are not memrefs: bufferize first}}
 func.func private @tensors(%a: tensor<?x64xbf16>, %w: tensor<256x64xbf16>, %o: tensor<?x256xf32>) -> tensor<?x256xf32> attributes {coda.kernel} {
   %0 = coda.gemm acc(%a[m, k] * %w[n, k] : tensor<?x64xbf16>, tensor<256x64xbf16>) outs(%o[m, n] : tensor<?x256xf32>) {

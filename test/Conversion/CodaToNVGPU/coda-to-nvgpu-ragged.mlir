@@ -1,0 +1,78 @@
+// RUN: coda-opt %s --coda-to-nvgpu --canonicalize --cse --split-input-file | FileCheck %s
+
+// Column maxima of an unknown number of rows, per 128: rows beyond the last have
+// the identity whatever the region makes of them, and the tile's number is the
+// group's.
+
+// CHECK: gpu.func @rows_128x64x64_s3(%[[M:[a-z0-9]+]]: i32,
+// CHECK: %[[LEAST:.+]] = arith.constant dense<0xFF800000> : vector<4xf32>
+// CHECK: "wgmma.wait_group.sync.aligned 0;"
+// CHECK: %[[ACC:.+]] = vector.from_elements %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}} : vector<4xf32>
+// CHECK: %[[IN0:.+]] = arith.cmpi ult, %{{.+}}, %[[M]] : i32
+// CHECK: %[[IN1:.+]] = arith.cmpi ult, %{{.+}}, %[[M]] : i32
+// CHECK: %[[IN:.+]] = vector.from_elements %[[IN0]], %[[IN1]]
+// CHECK: %[[MASK:.+]] = vector.shuffle %[[IN]], %[[IN]] [0, 0, 1, 1]
+// CHECK: arith.select %[[MASK]], %[[ACC]], %[[LEAST]] :
+// CHECK-COUNT-8: llvm.load %{{.+}} : !llvm.ptr<3> -> f32
+// CHECK-NEXT: %[[MAX:.+]] = arith.maximumf %{{.+}}, %{{.+}} : f32
+// CHECK-NEXT: %[[GROUP:.+]] = arith.divui %{{.+}}, %c128_i32
+// CHECK-NEXT: %[[WIDE:.+]] = arith.extui %[[GROUP]]
+// CHECK-NEXT: %[[ROW:.+]] = arith.muli %[[WIDE]], %c512_i64
+// CHECK: %[[AT:.+]] = arith.addi %[[ROW]], %{{.+}}
+// CHECK: %[[TO:.+]] = llvm.getelementptr %{{.+}}[%[[AT]]]
+// CHECK: llvm.store %[[MAX]], %[[TO]] : f32, !llvm.ptr<1>
+func.func private @rows(%a: memref<?x192xbf16>, %w: memref<512x192xbf16>, %s: memref<?x512xf32>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 64, 64], stages = 3, staging = 0, prefetch = 0, raster = 8>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x192xbf16>, memref<512x192xbf16>)
+      outs(fresh max %s[m floordiv 128, n] : memref<?x512xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+// Row sums of 1000 columns, per 128: a tile has two groups, and the last tile a
+// group of 104 columns.
+
+// CHECK: gpu.func @columns_128x256x64_s3(
+// CHECK: nvvm.shfl.sync bfly
+// CHECK: %[[LANE:.+]] = arith.cmpi eq,
+// CHECK-NEXT: %[[FIRST:.+]] = arith.cmpi ult, %[[COLUMN:.+]], %c1000_i32
+// CHECK-NEXT: %[[WRITES:.+]] = arith.andi %[[LANE]], %[[FIRST]]
+// CHECK: scf.if %[[WRITES]]
+// CHECK: arith.divui %[[COLUMN]], %c128_i32
+// CHECK-COUNT-4: nvvm.shfl.sync bfly
+// CHECK: %[[SECOND:[0-9]+]] = arith.cmpi ult, %[[NEXT:[0-9]+]], %c1000_i32
+// CHECK-NEXT: %[[WRITES2:.+]] = arith.andi %[[LANE]], %[[SECOND]]
+// CHECK: scf.if %[[WRITES2]]
+// CHECK: arith.divui %[[NEXT]], %c128_i32
+func.func private @columns(%a: memref<?x192xbf16>, %w: memref<1000x192xbf16>, %s: memref<8x?xf32>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 256, 64], stages = 3, staging = 0, prefetch = 0, raster = 8>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x192xbf16>, memref<1000x192xbf16>)
+      outs(fresh add %s[n floordiv 128, m] : memref<8x?xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+// As many terms as a call shows: 32 at a time, of which the last may be none.
+
+// CHECK: gpu.func @terms_128x64x64_s2(
+// CHECK: %[[ZERO:.+]] = arith.constant 0.000000e+00 : f32
+// CHECK: %[[SUMS:.+]] = scf.for %[[I:.+]] = %c0_i64 to %[[COUNT:.+]] step %c32_i64 iter_args(%{{.+}} = %[[ZERO]])
+// CHECK: %[[NUMBER:.+]] = arith.addi %[[I]],
+// CHECK: %[[INSIDE:.+]] = arith.cmpi ult, %[[NUMBER]], %[[COUNT]]
+// CHECK: arith.minui %[[NUMBER]],
+// CHECK: %[[TERM:.+]] = llvm.load
+// CHECK: arith.select %[[INSIDE]], %[[TERM]], %[[ZERO]]
+// CHECK: nvvm.shfl.sync bfly %{{[^,]+}}, %[[SUMS]],
+func.func private @terms(%p: memref<?x512xf32>, %s: memref<512xf32>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 64, 64], stages = 2, staging = 0, prefetch = 0, raster = 8>} {
+  coda.map ins(add %p[p, m] : memref<?x512xf32>) outs(%s[m] : memref<512xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
