@@ -56,6 +56,13 @@ struct WideSum {
   Operation *product;
 };
 
+/// A reduced dim of which all outputs have groups of `points`, and nothing else:
+/// these are independent.
+struct GroupedDim {
+  unsigned dim;
+  int64_t points;
+};
+
 /// Builds one kernel at the end of the module of kernels.
 class LoopKernelEmitter {
 public:
@@ -96,6 +103,9 @@ private:
   Type carriedType(linalg::GenericOp op, unsigned output);
   bool isCarried(linalg::GenericOp op, unsigned output);
 
+  std::optional<GroupedDim> groups;
+  /// Bounds of the loop over that dim, for the group at hand.
+  Value groupBegin, groupEnd;
   gpu::GPUModuleOp kernels;
   ModuleOp module;
   Location loc;
@@ -113,6 +123,36 @@ private:
 };
 
 } // namespace
+
+static std::optional<GroupedDim> findGroupedDim(linalg::GenericOp op) {
+  std::optional<GroupedDim> found;
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    std::optional<GroupedDim> own;
+    AffineMap map = op.getMatchingIndexingMap(&init);
+    for (AffineExpr expr : map.getResults()) {
+      auto index = dyn_cast<AffineBinaryOpExpr>(expr);
+      if (!index)
+        continue;
+      auto dim = dyn_cast<AffineDimExpr>(index.getLHS());
+      auto points = dyn_cast<AffineConstantExpr>(index.getRHS());
+      if (index.getKind() != AffineExprKind::FloorDiv || !dim || !points || own)
+        return std::nullopt;
+      own = GroupedDim{dim.getPosition(), points.getValue()};
+    }
+    if (!own || own->points < 1 ||
+        llvm::count_if(map.getResults(), [&](AffineExpr expr) {
+          return expr.isFunctionOfDim(own->dim);
+        }) != 1)
+      return std::nullopt;
+    if (found && (found->dim != own->dim || found->points != own->points))
+      return std::nullopt;
+    found = own;
+  }
+  if (found && op.getIteratorTypesArray()[found->dim] !=
+                   utils::IteratorType::reduction)
+    return std::nullopt;
+  return found;
+}
 
 gpu::GPUFuncOp LoopKernelEmitter::begin(StringRef name) {
   b.setInsertionPointToEnd(kernels.getBody());
@@ -178,8 +218,9 @@ bool LoopKernelEmitter::isCarried(linalg::GenericOp op, unsigned output) {
   AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(output));
   SmallVector<unsigned> reductions;
   op.getReductionDims(reductions);
-  return llvm::none_of(reductions,
-                       [&](unsigned d) { return map.isFunctionOfDim(d); });
+  return llvm::none_of(reductions, [&](unsigned d) {
+    return map.isFunctionOfDim(d) && !(groups && groups->dim == d);
+  });
 }
 
 Type LoopKernelEmitter::carriedType(linalg::GenericOp op, unsigned output) {
@@ -346,8 +387,10 @@ LoopKernelEmitter::emitReductions(linalg::GenericOp op,
   if (reductions.empty())
     return emitElement(op, carried);
   unsigned dim = reductions.front();
-  auto loop = scf::ForOp::create(b, loc, index(0), loopExtents[dim], index(1),
-                                 carried);
+  bool ofGroup = groups && groups->dim == dim;
+  auto loop = scf::ForOp::create(b, loc, ofGroup ? groupBegin : index(0),
+                                 ofGroup ? groupEnd : loopExtents[dim],
+                                 index(1), carried);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   ivs[dim] = loop.getInductionVar();
@@ -360,7 +403,8 @@ LoopKernelEmitter::emitReductions(linalg::GenericOp op,
   return SmallVector<Value>(loop.getResults());
 }
 
-/// One point of the parallel dims, number `point` of them row-major.
+/// One point of the parallel dims, number `point` of them row-major; of groups and
+/// these dims, where an op has any.
 void LoopKernelEmitter::emitPoint(linalg::GenericOp op, Value point) {
   SmallVector<unsigned> parallel, reductions;
   op.getParallelDims(parallel);
@@ -370,12 +414,19 @@ void LoopKernelEmitter::emitPoint(linalg::GenericOp op, Value point) {
   ivs.assign(op.getNumLoops(), Value());
   Value rest = point;
   for (unsigned d : llvm::reverse(parallel)) {
-    if (d == parallel.front()) {
+    if (d == parallel.front() && !groups) {
       ivs[d] = rest;
       break;
     }
     ivs[d] = arith::RemUIOp::create(b, loc, rest, loopExtents[d]);
     rest = arith::DivUIOp::create(b, loc, rest, loopExtents[d]);
+  }
+  if (groups) {
+    Value extent = loopExtents[groups->dim], points = index(groups->points);
+    groupBegin = arith::MulIOp::create(b, loc, rest, points);
+    groupEnd = arith::MinUIOp::create(
+        b, loc, extent, arith::AddIOp::create(b, loc, groupBegin, points));
+    ivs[groups->dim] = groupBegin;
   }
   SmallVector<Value> carried;
   for (unsigned o = 0; o < op.getNumDpsInits(); ++o) {
@@ -396,6 +447,8 @@ void LoopKernelEmitter::emitPoint(linalg::GenericOp op, Value point) {
     carried.push_back(value);
   }
   SmallVector<Value> results = emitReductions(op, reductions, carried);
+  if (groups)
+    ivs[groups->dim] = groupBegin;
   unsigned next = 0;
   for (unsigned o = 0; o < op.getNumDpsInits(); ++o) {
     if (!isCarried(op, o))
@@ -414,6 +467,7 @@ gpu::GPUFuncOp LoopKernelEmitter::emit(StringRef name, linalg::GenericOp op,
                                        ArrayRef<OpFoldResult> extents,
                                        Value points) {
   begin(name);
+  groups = findGroupedDim(op);
   findWideSums(op);
   for (OpFoldResult extent : extents)
     loopExtents.push_back(device(extent));
@@ -541,6 +595,14 @@ struct GPULaunchLoops
       points = builder.createOrFold<arith::MulIOp>(
           loc, points,
           getValueOrCreateConstantIndexOp(builder, loc, extents[d]));
+    if (std::optional<GroupedDim> groups = findGroupedDim(op))
+      points = builder.createOrFold<arith::MulIOp>(
+          loc, points,
+          builder.createOrFold<arith::CeilDivUIOp>(
+              loc,
+              getValueOrCreateConstantIndexOp(builder, loc,
+                                              extents[groups->dim]),
+              arith::ConstantIndexOp::create(builder, loc, groups->points)));
     LoopKernelEmitter emitter(getKernels(), getOperation(), loc);
     gpu::GPUFuncOp kernel = emitter.emit(nameFor(op), op, extents, points);
     finish(op, kernel, points, emitter.getArguments());

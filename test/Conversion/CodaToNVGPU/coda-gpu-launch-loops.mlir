@@ -155,3 +155,55 @@ func.func @constant(%o: memref<4xf32>) {
   memref.copy %t, %o : memref<4xf32> to memref<4xf32>
   return
 }
+
+// -----
+
+// Groups of a reduced dim are independent: a thread takes one of a column.
+// CHECK-LABEL: func.func @groups
+// CHECK-SAME: %[[X:.+]]: memref<?x8xf32>, %[[S:.+]]: memref<?x8xf32>
+// CHECK: %[[M:.+]] = memref.dim %[[X]]
+// CHECK: %[[COUNT:.+]] = arith.ceildivui %[[M]], %c128
+// CHECK: arith.muli %[[COUNT]], %c8
+// CHECK: gpu.func @groups_loops_0(%[[M:.+]]: index, %[[POINTS:.+]]: index, %[[S:.+]]: memref<?x8xf32>, %[[X:.+]]: memref<?x8xf32>)
+// CHECK: scf.for %[[P:.+]] = %{{.+}} to %[[POINTS]]
+// CHECK: %[[N:.+]] = arith.remui %[[P]], %[[C8:.+]] : index
+// CHECK: %[[G:.+]] = arith.divui %[[P]], %[[C8]] : index
+// CHECK: %[[BEGIN:.+]] = arith.muli %[[G]], %[[SIZE:.+]] : index
+// CHECK: %[[NEXT:.+]] = arith.addi %[[BEGIN]], %[[SIZE]] : index
+// CHECK: %[[END:.+]] = arith.minui %[[M]], %[[NEXT]] : index
+// CHECK: %[[OLD:.+]] = memref.load %[[S]][%[[AT:.+]], %[[N]]]
+// CHECK: %[[SUM:.+]] = scf.for %[[I:.+]] = %[[BEGIN]] to %[[END]] step %{{.+}} iter_args(%[[ACC:.+]] = %[[OLD]])
+// CHECK: memref.load %[[X]][%[[I]], %[[N]]]
+// CHECK: memref.store %[[SUM]], %[[S]][%[[AT]], %[[N]]]
+func.func @groups(%x: memref<?x8xf32>, %s: memref<?x8xf32>) {
+  linalg.generic {
+      indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m floordiv 128, n)>],
+      iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<?x8xf32>) outs(%s : memref<?x8xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %t = arith.addf %b, %a : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// -----
+
+// Two outputs with groups of two sizes: one thread a column, in the order of rows.
+// CHECK: gpu.func @two_sizes_loops_0
+// CHECK: scf.for
+// CHECK: scf.for %[[I:.+]] = %c0 to %c300
+// CHECK: memref.store
+// CHECK: memref.store
+func.func @two_sizes(%x: memref<300x8xf32>, %s: memref<3x8xf32>, %t: memref<5x8xf32>) {
+  linalg.generic {
+      indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m floordiv 128, n)>, affine_map<(m, n) -> (m floordiv 64, n)>],
+      iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<300x8xf32>) outs(%s, %t : memref<3x8xf32>, memref<5x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.addf %b, %a : f32
+    %q = arith.addf %c, %a : f32
+    linalg.yield %p, %q : f32, f32
+  }
+  return
+}

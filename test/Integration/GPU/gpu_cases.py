@@ -4,10 +4,10 @@
 # A few of the cases are compiled everywhere, and run where there is a GPU.
 #
 # RUN: rm -rf %t && %python %s prepare %t --bin=%coda_obj_root/bin \
-# RUN:   --only='region_(ragged|tiny|no_k|no_rows|dynamic_all)_1|example_gate_up(_schedule1)?$|graph_llama3_block_(bf16|dynT_bf16)$' | FileCheck %s
-# CHECK: 9 cases prepared, 0 refused by the compiler
+# RUN:   --only='region_(ragged|tiny|no_k|no_rows|dynamic_all)_1|tall_(rows_any_1|columns_1003_few_rows)$|example_gate_up(_schedule1)?$|graph_llama3_block_(bf16|dynT_bf16)$' | FileCheck %s
+# CHECK: 11 cases prepared, 0 refused by the compiler
 # RUN: %if sm90 %{ %python %s run %t --coda-run=%coda_obj_root/bin/coda-run | FileCheck %s --check-prefix=RAN %}
-# RAN: 9 passed, 0 failed, 0 refused when compiled
+# RAN: 11 passed, 0 failed, 0 refused when compiled
 """Compares programs on a GPU with what the CPU target makes of them.
 
     gpu_cases.py list
@@ -152,7 +152,7 @@ def limit(output, eight):
     by the output's own type; `eight`: of products of 8-bit factors."""
     shape, _, element = output["type"].partition(":")
     size = 1
-    for extent in filter(None, shape.split("x")):
+    for extent in [] if shape == "scalar" else filter(None, shape.split("x")):
         size *= int(extent)
     if element[0] == "i":
         return 0.0
