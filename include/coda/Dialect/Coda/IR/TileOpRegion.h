@@ -14,6 +14,12 @@
 
 namespace mlir::coda {
 
+/// Kinds of dims of a domain.
+constexpr unsigned kNumKinds = 6;
+/// Dims of one kind: more than any kernel has; keeps domains small whatever
+/// numbers are written.
+constexpr unsigned kMaxDimsPerKind = 16;
+
 /// A point of the u dims: values by dim position.
 using UnrollPoint = DenseMap<unsigned, int64_t>;
 
