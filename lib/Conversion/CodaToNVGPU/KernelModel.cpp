@@ -553,6 +553,9 @@ LogicalResult ModelBuilder::classifyReduction(OutputModel &output) {
   };
   bool rows = hasAll(model.outerM) && keeps(model.innerM);
   bool columns = hasAll(model.outerN) && keeps(model.innerN);
+  // What is dropped has one point: a reduction all the same.
+  if (rows && columns)
+    (output.has(model.innerM) ? columns : rows) = false;
   if (rows && !columns && columnGranule != 1) {
     if (!model.outerN.empty())
       return fail("a reduction has groups along one of several n dims");
