@@ -295,6 +295,30 @@ func.func private @whole_rows(%a: memref<?x64xbf16>, %w: memref<512x64xbf16>, %s
 
 // -----
 
+// What is dropped has one point: a tile of 128 rows, as for more of them; and one
+// column.
+// CHECK-LABEL: func.func private @single_row
+// CHECK-SAME: tile = [128,
+func.func private @single_row(%a: memref<1x64xbf16>, %w: memref<512x64xbf16>, %s: memref<512xf32>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<1x64xbf16>, memref<512x64xbf16>) outs(fresh add %s[n] : memref<512xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func.func private @single_column
+// CHECK-SAME: coda.schedule
+func.func private @single_column(%a: memref<300x64xbf16>, %w: memref<1x64xbf16>, %s: memref<300xf32>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<300x64xbf16>, memref<1x64xbf16>) outs(fresh add %s[m] : memref<300xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
+
+// -----
+
 // expected-error @+1 {{no schedule for this kernel on sm_90a: a column reduction is taller than a tile; partition it first}}
 func.func private @whole_columns(%a: memref<?x64xbf16>, %w: memref<512x64xbf16>, %s: memref<512xf32>) attributes {coda.kernel} {
   coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x64xbf16>, memref<512x64xbf16>) outs(add %s[n] : memref<512xf32>) {

@@ -21,6 +21,8 @@ SHAPES = {
     "rows_any_1000": (1000, 256, 192, "m", "y columns all"),
     "rows_any_40": (40, 256, 520, "m", "y columns all"),
     "rows_any_1": (1, 256, 64, "m", "y columns"),
+    "row_1": (1, 256, 64, "", "y columns rows all"),
+    "column_1": (300, 1, 64, "", "columns rows all"),
     "rows_any_0": (0, 256, 64, "m", "y columns all"),
     "rows_any_30000": (30000, 64, 64, "m", "columns all"),
     "all_1000": (1000, 384, 64, "", "all"),
