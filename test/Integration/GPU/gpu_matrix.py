@@ -7,6 +7,10 @@
 # RUN: rm -rf %t && %python %s prepare %t --bin=%coda_obj_root/bin \
 # RUN:   --only='^(gemm_mk_nk_bf16_any|residual_bf16_200x4096|loss_bf16_466x16)$' | FileCheck %s
 # CHECK: 3 programs compiled
+# What runs as loops has no schedule to be forced.
+# RUN: %python %s prepare %t/forced --bin=%coda_obj_root/bin --schedule='256, 192' \
+# RUN:   --only='^(wgrad_bf16_136x0|residual_bf16_200x4096)$' | FileCheck %s --check-prefix=FORCED
+# FORCED: 2 programs compiled
 # RUN: %if sm90 && torch %{ env PYTHONPATH=%coda_src_root/python %python %s run %t | FileCheck %s --check-prefix=RAN %}
 # RAN-NOT: FAILED
 # RAN: 0 failed
@@ -175,7 +179,8 @@ def forced_schedules(command, wanted, cluster):
         return {}
     forced = {}
     for kernel in json.loads(done.stdout)["kernels"]:
-        if kernel["key"].startswith(("gemm", "bundle")):
+        # What runs as loops has no key.
+        if kernel["schedules"] and kernel["key"].startswith(("gemm", "bundle")):
             schedule = next((s for s in kernel["schedules"] if re.search(wanted, s)), kernel["schedules"][0])
             if cluster:
                 m, n = cluster.split("x")

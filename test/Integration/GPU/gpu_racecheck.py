@@ -50,10 +50,10 @@ def form(schedule):
 
 def variants(command):
     """Schedules by kernel for each form: the selector's first."""
-    code, text = call(command + ["--emit=schedules", "-o", "-"])
-    if code:
-        sys.exit(text)
-    kernels = json.loads(text)["kernels"]
+    done = subprocess.run(command + ["--emit=schedules", "-o", "-"], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stderr)
+    kernels = json.loads(done.stdout)["kernels"]
     chosen = {}
     for kernel in kernels:
         for schedule in kernel["schedules"]:
