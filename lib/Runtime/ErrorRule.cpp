@@ -75,7 +75,8 @@ ErrorVerdict judge(const ErrorQuestion &question) {
       verdict.limit = 5e-5 * verdict.maxRef;
       break;
     case ErrorClass::Half:
-      verdict.limit = 2 * verdict.eagerError;
+      verdict.limit = std::min(2 * verdict.eagerError,
+                               question.explained * verdict.maxRef);
       if (std::max(question.wholeSize, ref.size()) < 1000)
         verdict.limit = std::max(verdict.limit, 1e-3 * verdict.maxRef);
       verdict.limit =

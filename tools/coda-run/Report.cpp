@@ -25,6 +25,7 @@ namespace {
 struct GoldenName {
   size_t index = 0;
   bool eager = false;
+  DType eagerType = DType::BF16;
   bool isSample = false; ///< flat, even where every element is kept
   size_t step = 1;
 };
@@ -51,7 +52,9 @@ bool parseGoldenName(std::string text, GoldenName &name) {
     return false;
   if (takePrefix(text, "_eager_")) {
     name.eager = true;
-    if (!takePrefix(text, "bf16") && !takePrefix(text, "f16"))
+    if (takePrefix(text, "f16"))
+      name.eagerType = DType::F16;
+    else if (!takePrefix(text, "bf16"))
       return false;
   } else {
     takePrefix(text, "_f32");
@@ -69,6 +72,7 @@ struct Golden {
   DType type = DType::F32; ///< of the reference
   std::vector<double> ref;
   bool hasEager = false;
+  DType eagerType = DType::BF16;
   std::vector<double> eager;
 };
 
@@ -125,8 +129,8 @@ Result<std::vector<Golden>> readGoldens(const std::string &path,
     have = true;
     (name.eager ? golden.eager : golden.ref) = sample(array, 1);
     (name.eager ? eagerSteps[name.index] : golden.step) = name.step;
-    if (!name.eager)
-      golden.type = array.type;
+    (name.eager ? golden.eagerType : golden.type) =
+        name.eager ? name.eagerType : array.type;
   }
   for (size_t i = 0; i < goldens.size(); ++i)
     if (goldens[i].hasEager &&
@@ -156,6 +160,45 @@ std::string number(double value, const char *format = "%.3e") {
   char text[64];
   std::snprintf(text, sizeof(text), format, value);
   return text;
+}
+
+/// How far from a golden, relative to max|ref|, roundings to a type can lead at
+/// most: 16 of them at the largest element, of 8 bits 4.
+double explainedBy(DType type) {
+  if (isFloat8(type))
+    return 0x1p-2;
+  return type == DType::F16 ? 0x1p-7 : 0x1p-4;
+}
+
+/// That of the coarsest type that the program's table names.
+double explainedBy(const EntryInfo &entry) {
+  double explained = 0;
+  for (const auto *list : {&entry.inputs, &entry.outputs})
+    for (const ArgumentInfo &info : *list)
+      if (isFloat(info.type) && sizeOf(info.type) <= 2)
+        explained = std::max(explained, explainedBy(info.type));
+  return explained;
+}
+
+/// Why an output is not that of the golden where a result that is none of the
+/// fused program's is just as far from it; empty where none is.
+std::string blameGolden(const ErrorVerdict &verdict,
+                        std::optional<double> unfusedError, bool hasEager,
+                        double explained) {
+  double far = explained * verdict.maxRef + 1e-6;
+  // A misplaced NaN is named by its place.
+  if (verdict.good || std::isinf(verdict.error) || verdict.error <= far)
+    return "";
+  if (hasEager && verdict.eagerError > far)
+    return "disagrees with the golden, whose own 16-bit result disagrees with "
+           "its reference too, by " +
+           number(verdict.eagerError) + ": look at the golden";
+  if (unfusedError && *unfusedError > far)
+    return "disagrees with the golden, and so does the unfused program, by " +
+           number(*unfusedError) +
+           ": look whether the inputs or the seed are those of the golden, and "
+           "whether the golden is that of this graph";
+  return "";
 }
 
 /// error fused / error unfused, or nothing where that says nothing.
@@ -324,6 +367,13 @@ Result<Report> makeReport(const Session &session) {
                        : unfused       ? &other
                                        : nullptr;
     }
+    // The reference has the program's inputs; a golden may have others, and then
+    // no result of this program measures what to expect.
+    double explained = explainedBy(entry);
+    if (golden.hasEager)
+      explained = std::max(explained, explainedBy(golden.eagerType));
+    if (!session.reference)
+      question.explained = explained;
     if (recipe)
       question.tolerance = recipe->tolerance;
     if (question.errorClass == ErrorClass::Half && !question.eager &&
@@ -334,6 +384,13 @@ Result<Report> makeReport(const Session &session) {
           "result to compare its error with; give a golden with out" +
           std::to_string(i) + "_eager_bf16 (or _f16), or an unfused program"};
     output.verdict = judge(question);
+    if (std::string why =
+            session.reference || question.errorClass == ErrorClass::Exact
+                ? ""
+                : blameGolden(*output.verdict, output.unfusedError,
+                              golden.hasEager, explained ? explained : 0x1p-7);
+        !why.empty())
+      output.verdict->why = std::move(why);
     report.checked = true;
     report.good = report.good && output.verdict->good;
     report.outputs.push_back(std::move(output));

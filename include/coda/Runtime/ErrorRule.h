@@ -14,6 +14,7 @@
 #define CODA_RUNTIME_ERRORRULE_H
 
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,6 +47,10 @@ struct ErrorQuestion {
   /// Only for Half, and relative to max|ref|: what is allowed whatever the error
   /// of `eager`.
   double rounding = 0;
+  /// Only for Half, and relative to max|ref|: what roundings can explain at
+  /// most. An `eager` that is further from `ref` measures something else, and
+  /// is no licence to be as far.
+  double explained = std::numeric_limits<double>::infinity();
 };
 
 struct ErrorVerdict {
@@ -71,7 +76,8 @@ double maxError(const std::vector<double> &out, const std::vector<double> &ref,
 ///   Exact  out == ref
 ///   F64    max|out - ref| <= 1e-10 max|ref|
 ///   F32    max|out - ref| <= 5e-5 max|ref|
-///   Half   max|out - ref| <= max(2 max|eager - ref|, s) + 1e-6, where s is
+///   Half   max|out - ref| <= max(e, s) + 1e-6, where e is 2 max|eager - ref|,
+///          but at most `explained` max|ref|, and s is
 ///          1e-3 max|ref| for outputs under 1,000 elements and 0 for others
 ///          (a small sample of rounding errors has no reliable maximum);
 ///          at least `rounding` max|ref|: of an 8-bit output half a unit in the

@@ -60,6 +60,27 @@ TEST(ErrorRule, HalfAllowsTwiceTheErrorOfTheFramework) {
   EXPECT_NEAR(bad.limit, 0.02 + 1e-6, 1e-12);
 }
 
+TEST(ErrorRule, AnotherResultFarFromTheReferenceIsNoLicence) {
+  Values ref(2000, 8.0), eager(2000, 0.0), out(2000, 0.0);
+  ErrorQuestion question{out, ref, &eager, ErrorClass::Half, 0, std::nullopt};
+  EXPECT_TRUE(judge(question).good);
+  question.explained = 1.0 / 16;
+  ErrorVerdict bad = judge(question);
+  EXPECT_FALSE(bad.good);
+  EXPECT_DOUBLE_EQ(bad.limit, 0.5 + 1e-6);
+  // It is a limit of the limit: where the other result is closer, that counts,
+  // and an output that is close is good however far the other one is.
+  eager.assign(2000, 7.9);
+  EXPECT_NEAR(judge(question).limit, 0.2 + 1e-6, 1e-12);
+  eager.assign(2000, 0.0);
+  out.assign(2000, 7.6);
+  EXPECT_TRUE(judge(question).good);
+  // A tolerance replaces it like every other limit.
+  out.assign(2000, 0.0);
+  question.tolerance = 1;
+  EXPECT_TRUE(judge(question).good);
+}
+
 TEST(ErrorRule, SmallOutputsHaveAFloor) {
   // A framework that happens to be exact on a scalar sets no standard.
   Values ref = {8}, eager = {8};
