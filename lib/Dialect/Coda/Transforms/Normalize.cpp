@@ -405,6 +405,16 @@ static bool givesSizes(linalg::LinalgOp op) {
                               maps, op.getContext()));
 }
 
+/// Whether `use` reads a table: a value of several dims, the innermost of the
+/// reader among them, at all points of another.
+static bool readsTable(OpOperand *use) {
+  auto consumer = cast<linalg::LinalgOp>(use->getOwner());
+  AffineMap map = consumer.getMatchingIndexingMap(use);
+  unsigned numLoops = consumer.getNumLoops();
+  return map.getNumResults() >= 2 && map.getNumResults() < numLoops &&
+         map.isFunctionOfDim(numLoops - 1);
+}
+
 static bool mayMerge(OpOperand *use) {
   auto producer = use->get().getDefiningOp<linalg::LinalgOp>();
   auto consumer = dyn_cast<linalg::LinalgOp>(use->getOwner());
@@ -416,7 +426,11 @@ static bool mayMerge(OpOperand *use) {
   // A reduction that does not see how far it goes keeps what it reduces.
   if (consumer.getNumReductionLoops() != 0 && !givesSizes(producer))
     return false;
-  return producer->hasOneUse() || isFree(producer);
+  if (isFree(producer))
+    return true;
+  // A table, of cosines say, stays one: the reader would compute it once more at
+  // each point that it is broadcast to, and it is no view of anything then.
+  return producer->hasOneUse() && !readsTable(use);
 }
 
 static bool mayMoveReshape(OpOperand *use) {
