@@ -65,6 +65,7 @@ void coda_gpu::buildGPUKernelsPipeline(OpPassManager &pm) {
   coda::addCleanup(pm);
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   coda::addCleanup(pm);
+  pm.addPass(createGPUPassViews());
   pm.addPass(createGPUCopyConstants());
   pm.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
   pm.addPass(coda::createCodaPlanWorkspace());

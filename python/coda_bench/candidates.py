@@ -127,14 +127,14 @@ def split_by_call(
     taken: List[Dict[str, List[float]]] = [{name: [] for name in names} for _ in range(count)]
     current, ended = -1, 0.0
     for event in events:
-        start, end = event.time_range.start, event.time_range.end
-        alone, ended = max(0.0, end - max(start, ended)), max(end, ended)
         if "spin_kernel" in event.name:
             current += 1  # Each call comes after a spin.
             continue
         name = next((n for n in longest_first if event.name.startswith(n)), None)
         if name is not None and 0 <= current < len(order):
-            taken[order[current]][name].append(alone / 1e3)
+            start, end = event.time_range.start, event.time_range.end
+            taken[order[current]][name].append((end - max(start, ended)) / 1e3)
+            ended = max(end, ended)
     return [
         {name: statistics.median(times) for name, times in found.items() if times}
         for found in taken]

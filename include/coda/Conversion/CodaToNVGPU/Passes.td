@@ -250,6 +250,30 @@ def GPUCopyConstants : Pass<"coda-gpu-copy-constants"> {
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
 
+def GPUPassViews : Pass<"coda-gpu-pass-views", "::mlir::ModuleOp"> {
+  let summary = "kernels that take slices of factors where they are";
+  let description = [{
+    After bufferization, which gives functions compact arguments. A copy of a slice
+    of an argument that the call does not write, a part of the joint weight of q, k
+    and v say, made for a kernel whose factor it is, goes; the kernel takes the
+    slice. Its offset and strides are static and multiples of 16 bytes, and those of
+    all callers are the same.
+
+    ```mlir
+    %s = memref.subview %w[0, 2048] [2048, 512] [1, 1]
+    %c = memref.alloc() : memref<2048x512xbf16>
+    memref.copy %s, %c
+    call @kernel(%x, %c, %y)
+    ==>
+    %s = memref.subview %w[0, 2048] [2048, 512] [1, 1]
+    call @kernel(%x, %s, %y)
+    ```
+  }];
+  let statistics = [
+    Statistic<"numPassed", "num-passed", "slices passed">,
+  ];
+}
+
 def GPUMarkUnwritten : Pass<"coda-gpu-mark-unwritten", "::mlir::ModuleOp"> {
   let summary = "arguments that a kernel may load before it waits";
   let description = [{

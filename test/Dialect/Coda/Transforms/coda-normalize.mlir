@@ -220,3 +220,38 @@ func.func @scalar_spellings(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf3
   } -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// -----
+
+// A table that is read at all points of another dim stays apart, though nothing
+// else reads it: its cosines would be taken for each head. A value of columns alone
+// is none.
+// CHECK-LABEL: func.func @table(
+// CHECK-SAME:    %[[X:.*]]: tensor<8x4x6xf32>, %[[A:.*]]: tensor<8x6xf32>, %[[W:.*]]: tensor<6xf32>)
+// CHECK:       %[[COS:.*]] = linalg.generic {{.*}} ins(%[[A]] :
+// CHECK:         math.cos
+// CHECK:       linalg.generic {{.*}} ins(%[[X]], %[[COS]], %[[W]] :
+// CHECK:         math.exp
+// CHECK-NOT:   linalg.generic
+func.func @table(%x: tensor<8x4x6xf32>, %a: tensor<8x6xf32>, %w: tensor<6xf32>) -> tensor<8x4x6xf32> {
+  %e2 = tensor.empty() : tensor<8x6xf32>
+  %c = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%a : tensor<8x6xf32>) outs(%e2 : tensor<8x6xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %0 = math.cos %v : f32
+    linalg.yield %0 : f32
+  } -> tensor<8x6xf32>
+  %e1 = tensor.empty() : tensor<6xf32>
+  %d = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%w : tensor<6xf32>) outs(%e1 : tensor<6xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %0 = math.exp %v : f32
+    linalg.yield %0 : f32
+  } -> tensor<6xf32>
+  %e3 = tensor.empty() : tensor<8x4x6xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x, %c, %d : tensor<8x4x6xf32>, tensor<8x6xf32>, tensor<6xf32>) outs(%e3 : tensor<8x4x6xf32>) {
+  ^bb0(%v: f32, %u: f32, %s: f32, %o: f32):
+    %0 = arith.mulf %v, %u : f32
+    %1 = arith.mulf %0, %s : f32
+    linalg.yield %1 : f32
+  } -> tensor<8x4x6xf32>
+  return %r : tensor<8x4x6xf32>
+}

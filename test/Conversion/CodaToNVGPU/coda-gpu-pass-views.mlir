@@ -1,0 +1,95 @@
+// RUN: coda-opt %s --coda-gpu-pass-views --split-input-file | FileCheck %s
+
+// The slice of a joint weight is a factor where it is.
+// CHECK-LABEL: func.func @main(
+// CHECK-SAME:    %[[X:.*]]: memref<128x64xbf16>, %[[W:.*]]: memref<64x512xbf16>, %[[Y:.*]]: memref<128x256xbf16>)
+// CHECK-NEXT:  %[[S:.*]] = memref.subview %[[W]][0, 256] [64, 256] [1, 1]
+// CHECK-NEXT:  call @kernel(%[[X]], %[[S]], %[[Y]])
+// CHECK:       func.func private @kernel(%{{.*}}: memref<128x64xbf16>, %[[B:.*]]: memref<64x256xbf16, strided<[512, 1], offset: 256>>,
+// CHECK:         coda.gemm
+// CHECK-NEXT:      acc(%{{.*}}[m, k] * %[[B]][k, n] : memref<128x64xbf16>, memref<64x256xbf16, strided<[512, 1], offset: 256>>)
+func.func @main(%x: memref<128x64xbf16>, %w: memref<64x512xbf16>, %y: memref<128x256xbf16>) {
+  %s = memref.subview %w[0, 256] [64, 256] [1, 1] : memref<64x512xbf16> to memref<64x256xbf16, strided<[512, 1], offset: 256>>
+  %c = memref.alloc() : memref<64x256xbf16>
+  memref.copy %s, %c : memref<64x256xbf16, strided<[512, 1], offset: 256>> to memref<64x256xbf16>
+  call @kernel(%x, %c, %y) : (memref<128x64xbf16>, memref<64x256xbf16>, memref<128x256xbf16>) -> ()
+  return
+}
+func.func private @kernel(%x: memref<128x64xbf16>, %w: memref<64x256xbf16>, %y: memref<128x256xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%x[m, k] * %w[k, n] : memref<128x64xbf16>, memref<64x256xbf16>) outs(%y[m, n] : memref<128x256xbf16>) {
+  ^bb0(%v: f32):
+    %t = arith.truncf %v : f32 to bf16
+    coda.yield %t : bf16
+  }
+  return
+}
+
+// -----
+
+// A slice at an odd place is no address of the copy engine; what the call writes is
+// no longer what was copied; callers have to agree; what the region loads may be
+// compact for other reasons.
+// CHECK-LABEL: func.func @refused(
+// CHECK:       memref.copy
+// CHECK:       call @unaligned
+// CHECK:       memref.copy
+// CHECK:       call @written
+// CHECK:       memref.copy
+// CHECK:       call @two
+// CHECK:       call @two
+// CHECK:       memref.copy
+// CHECK:       call @loaded
+func.func @refused(%x: memref<128x64xbf16>, %w: memref<64x512xbf16>, %u: memref<64x512xbf16>, %y: memref<128x256xbf16>, %z: memref<64x256xbf16>, %r: memref<128x512xbf16>) {
+  %s = memref.subview %w[0, 4] [64, 256] [1, 1] : memref<64x512xbf16> to memref<64x256xbf16, strided<[512, 1], offset: 4>>
+  %c = memref.alloc() : memref<64x256xbf16>
+  memref.copy %s, %c : memref<64x256xbf16, strided<[512, 1], offset: 4>> to memref<64x256xbf16>
+  call @unaligned(%x, %c, %y) : (memref<128x64xbf16>, memref<64x256xbf16>, memref<128x256xbf16>) -> ()
+  %t = memref.subview %u[0, 256] [64, 256] [1, 1] : memref<64x512xbf16> to memref<64x256xbf16, strided<[512, 1], offset: 256>>
+  %d = memref.alloc() : memref<64x256xbf16>
+  memref.copy %t, %d : memref<64x256xbf16, strided<[512, 1], offset: 256>> to memref<64x256xbf16>
+  memref.copy %z, %t : memref<64x256xbf16> to memref<64x256xbf16, strided<[512, 1], offset: 256>>
+  call @written(%x, %d, %y) : (memref<128x64xbf16>, memref<64x256xbf16>, memref<128x256xbf16>) -> ()
+  %p = memref.subview %w[0, 256] [64, 256] [1, 1] : memref<64x512xbf16> to memref<64x256xbf16, strided<[512, 1], offset: 256>>
+  %e = memref.alloc() : memref<64x256xbf16>
+  memref.copy %p, %e : memref<64x256xbf16, strided<[512, 1], offset: 256>> to memref<64x256xbf16>
+  call @two(%x, %e, %y) : (memref<128x64xbf16>, memref<64x256xbf16>, memref<128x256xbf16>) -> ()
+  call @two(%x, %z, %y) : (memref<128x64xbf16>, memref<64x256xbf16>, memref<128x256xbf16>) -> ()
+  %q = memref.subview %r[0, 256] [128, 256] [1, 1] : memref<128x512xbf16> to memref<128x256xbf16, strided<[512, 1], offset: 256>>
+  %f = memref.alloc() : memref<128x256xbf16>
+  memref.copy %q, %f : memref<128x256xbf16, strided<[512, 1], offset: 256>> to memref<128x256xbf16>
+  call @loaded(%x, %z, %f, %y) : (memref<128x64xbf16>, memref<64x256xbf16>, memref<128x256xbf16>, memref<128x256xbf16>) -> ()
+  return
+}
+func.func private @unaligned(%x: memref<128x64xbf16>, %w: memref<64x256xbf16>, %y: memref<128x256xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%x[m, k] * %w[k, n] : memref<128x64xbf16>, memref<64x256xbf16>) outs(%y[m, n] : memref<128x256xbf16>) {
+  ^bb0(%v: f32):
+    %t = arith.truncf %v : f32 to bf16
+    coda.yield %t : bf16
+  }
+  return
+}
+func.func private @written(%x: memref<128x64xbf16>, %w: memref<64x256xbf16>, %y: memref<128x256xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%x[m, k] * %w[k, n] : memref<128x64xbf16>, memref<64x256xbf16>) outs(%y[m, n] : memref<128x256xbf16>) {
+  ^bb0(%v: f32):
+    %t = arith.truncf %v : f32 to bf16
+    coda.yield %t : bf16
+  }
+  return
+}
+func.func private @two(%x: memref<128x64xbf16>, %w: memref<64x256xbf16>, %y: memref<128x256xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%x[m, k] * %w[k, n] : memref<128x64xbf16>, memref<64x256xbf16>) outs(%y[m, n] : memref<128x256xbf16>) {
+  ^bb0(%v: f32):
+    %t = arith.truncf %v : f32 to bf16
+    coda.yield %t : bf16
+  }
+  return
+}
+func.func private @loaded(%x: memref<128x64xbf16>, %w: memref<64x256xbf16>, %r: memref<128x256xbf16>, %y: memref<128x256xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%x[m, k] * %w[k, n] : memref<128x64xbf16>, memref<64x256xbf16>) ins(%r[m, n] : memref<128x256xbf16>) outs(%y[m, n] : memref<128x256xbf16>) {
+  ^bb0(%v: f32, %u: bf16):
+    %t = arith.truncf %v : f32 to bf16
+    %s = arith.addf %t, %u : bf16
+    coda.yield %s : bf16
+  }
+  return
+}
