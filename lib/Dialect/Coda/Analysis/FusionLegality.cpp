@@ -569,6 +569,21 @@ static FailureOr<DimPart> getPart(tensor::ExtractSliceOp slice,
   return *part;
 }
 
+/// Why no gemm is planned for what a reader takes of a result: its elements
+/// have to lie next to each other.
+static std::string explainReader(tensor::ExtractSliceOp slice) {
+  if (slice)
+    for (auto [dim, stride] : llvm::enumerate(slice.getStaticStrides()))
+      if (stride != 1)
+        return "a slice of the result has " +
+               (ShapedType::isDynamic(stride)
+                    ? std::string("a stride that is not known")
+                    : "stride " + std::to_string(stride)) +
+               " along dim " + std::to_string(dim) +
+               "; only parts of the columns with stride 1 are cut";
+  return "the result is not read through slices of its columns only";
+}
+
 /// Plans a gemm for each part of the columns that readers take: every reader
 /// of every result takes a part of one n dim, and parts do not overlap, so that
 /// no column is computed twice.
@@ -586,8 +601,7 @@ static LogicalResult planSlices(TileOpInterface producer, JoinPlan &plan,
       if (failed(part) || producer.getDimKind(part->dim) != DimKind::n ||
           (!plan.parts.empty() && plan.slicedDim != part->dim))
         return refuse(refusal, FusionReason::OtherReader, reader,
-                      "the result is not read through slices of its columns "
-                      "only");
+                      explainReader(slice));
       plan.slicedDim = part->dim;
       plan.parts.insert({part->offset, part->size});
     }

@@ -407,6 +407,35 @@ func.func @slice_and_whole(%a: tensor<8x16xf32>, %b: tensor<12x16xf32>) -> (tens
 
 // -----
 
+// Even and odd columns do not overlap, but neither lie next to each other: the
+// remark names the stride.
+// CHECK-LABEL: func.func @slices_with_stride(
+func.func @slices_with_stride(%a: tensor<8x16xf32>, %b: tensor<12x16xf32>) -> tensor<8x6xf32> {
+  %e = tensor.empty() : tensor<8x12xf32>
+  %e0 = tensor.empty() : tensor<8x6xf32>
+  // CHECK: %[[Y:.*]] = coda.gemm
+  %y = coda.gemm acc(%a[m, k] * %b[n, k] : tensor<8x16xf32>, tensor<12x16xf32>) outs(%e[m, n] : tensor<8x12xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  // CHECK-DAG: %[[S0:.*]] = tensor.extract_slice %[[Y]][0, 0] [8, 6] [1, 2]
+  // CHECK-DAG: %[[S1:.*]] = tensor.extract_slice %[[Y]][0, 1] [8, 6] [1, 2]
+  %s0 = tensor.extract_slice %y[0, 0] [8, 6] [1, 2] : tensor<8x12xf32> to tensor<8x6xf32>
+  // expected-note @below {{because of this op}}
+  %s1 = tensor.extract_slice %y[0, 1] [8, 6] [1, 2] : tensor<8x12xf32> to tensor<8x6xf32>
+  // CHECK: coda.map
+  // CHECK-NEXT: ins(%[[S0]][m, n], %[[S1]][m, n]
+  // expected-remark @below {{[coda-fuse] not fused with the producer: other-reader: a slice of the result has stride 2 along dim 1; only parts of the columns with stride 1 are cut}}
+  %p = coda.map ins(%s0[m, n], %s1[m, n] : tensor<8x6xf32>, tensor<8x6xf32>) outs(%e0[m, n] : tensor<8x6xf32>) {
+  ^bb0(%v: f32, %u: f32):
+    %0 = arith.mulf %v, %u : f32
+    coda.yield %0 : f32
+  }
+  return %p : tensor<8x6xf32>
+}
+
+// -----
+
 // The sum over all columns would be lost if the columns were cut.
 // CHECK-LABEL: func.func @slice_of_sum(
 func.func @slice_of_sum(%a: tensor<8x16xf32>, %b: tensor<12x16xf32>, %q0: tensor<8xf32>) -> (tensor<8xf32>, tensor<8x8xf32>) {
