@@ -68,7 +68,8 @@ int main(int argc, char **argv) {
                        cl::cat(category));
   cl::opt<bool> reference(
       "reference",
-      cl::desc("Unfused and all in f64, results rounded to f32: the oracle"),
+      cl::desc("Unfused and all in f64, results rounded to f32 (f64 stays): the "
+               "oracle"),
       cl::cat(category));
   cl::opt<bool> plainGemms(
       "plain-gemms",

@@ -19,7 +19,7 @@ namespace {
 /// h^4: a smaller one is for functions that vary faster.
 constexpr double kSteps[] = {1.0 / 32, 1.0 / 256, 1.0 / 2048};
 /// What may differ, as a part of |gradient| |direction|: the reference's results
-/// are rounded to f32, a 16-bit gradient to 16 bit.
+/// are f64 or rounded to f32, a 16-bit gradient to 16 bit.
 constexpr double kTolerance32 = 2e-3, kTolerance16 = 2e-2;
 /// Of one argument: points at which the function is taken, at most, and elements
 /// that are told apart as singular.

@@ -47,8 +47,8 @@ struct CompileOptions {
   Numerics numerics = Numerics::Relaxed;
   /// Run coda-fuse-pipeline. Off: the graph as it is (`unfused`).
   bool fuse = true;
-  /// Unfused and all in f64, inputs extended and results rounded to f32: the
-  /// oracle that others are compared with. CPU only.
+  /// Unfused and all in f64, inputs extended and results rounded to f32 (f64
+  /// stays): the oracle that others are compared with. CPU only.
   bool reference = false;
   /// Keep of the fused program its matrix products alone (coda-plain-gemms):
   /// what its time is compared with.

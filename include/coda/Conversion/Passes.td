@@ -19,7 +19,8 @@ def CodaWidenToF64 : Pass<"coda-widen-to-f64", "ModuleOp"> {
   let description = [{
     NON-NUMERIC-PRESERVING. Every float of a function becomes f64 and every
     conversion between floats disappears: inputs are extended where they are
-    first read, float results are rounded to f32, once.
+    first read, float results are rounded to f32, once; those that were f64
+    stay.
 
     Precondition: functions on tensors, on the level of linalg, without calls
     and without `arith.bitcast`.

@@ -26,7 +26,8 @@ struct CPUPipelineOptions : public PassPipelineOptions<CPUPipelineOptions> {
   Option<bool> reference{
       *this, "reference",
       llvm::cl::desc("Compute everything in f64, inputs extended on entry and "
-                     "results rounded to f32: the oracle of coda-run"),
+                     "results rounded to f32 (f64 stays): the oracle of "
+                     "coda-run"),
       llvm::cl::init(false)};
   Option<std::string> cpu{
       *this, "cpu", llvm::cl::desc("CPU level recorded in the artifact"),

@@ -130,10 +130,12 @@ struct WidenToF64 : public coda::impl::CodaWidenToF64Base<WidenToF64> {
     }
     auto terminator = mlir::cast<func::ReturnOp>(body.getTerminator());
     builder.setInsertionPoint(terminator);
-    for (OpOperand &operand : terminator->getOpOperands())
+    for (auto [operand, source] :
+         llvm::zip_equal(terminator->getOpOperands(),
+                         func.getFunctionType().getResults()))
       if (isFloat(operand.get().getType()))
-        operand.set(
-            ::cast(builder, operand.get().getLoc(), operand.get(), f32));
+        operand.set(::cast(builder, operand.get().getLoc(), operand.get(),
+                           getElementTypeOrSelf(source).isF64() ? f64 : f32));
     func.setFunctionType(builder.getFunctionType(
         body.getArgumentTypes(), terminator.getOperandTypes()));
     return success();

@@ -25,6 +25,28 @@ func.func @rounded(%a: tensor<4xbf16>) -> tensor<4xbf16> {
 
 // -----
 
+// A result of f64 is not rounded; beside it one of f32 is.
+// CHECK-LABEL: func.func @kept
+// CHECK-SAME: %[[A:[a-z0-9]+]]: tensor<4xf64>) -> (tensor<4xf64>, tensor<4xf32>)
+// CHECK: %[[X:.*]]:2 = linalg.generic {{.*}} ins(%[[A]] : tensor<4xf64>)
+// CHECK: %[[Y:.*]] = linalg.generic {{.*}} ins(%[[X]]#1 : tensor<4xf64>)
+// CHECK: arith.truncf %{{.*}} : f64 to f32
+// CHECK: return %[[X]]#0, %[[Y]] : tensor<4xf64>, tensor<4xf32>
+func.func @kept(%a: tensor<4xf64>) -> (tensor<4xf64>, tensor<4xf32>) {
+  %e = tensor.empty() : tensor<4xf64>
+  %g = tensor.empty() : tensor<4xf32>
+  %r:2 = linalg.generic {indexing_maps = [affine_map<(m) -> (m)>, affine_map<(m) -> (m)>, affine_map<(m) -> (m)>], iterator_types = ["parallel"]}
+      ins(%a : tensor<4xf64>) outs(%e, %g : tensor<4xf64>, tensor<4xf32>) {
+  ^bb0(%x: f64, %o: f64, %p: f32):
+    %s = arith.mulf %x, %x : f64
+    %t = arith.truncf %s : f64 to f32
+    linalg.yield %s, %t : f64, f32
+  } -> (tensor<4xf64>, tensor<4xf32>)
+  return %r#0, %r#1 : tensor<4xf64>, tensor<4xf32>
+}
+
+// -----
+
 func.func @bits(%a: tensor<4xf32>) -> tensor<4xi32> {
   %e = tensor.empty() : tensor<4xi32>
   %r = linalg.generic {indexing_maps = [affine_map<(m) -> (m)>, affine_map<(m) -> (m)>], iterator_types = ["parallel"]}
