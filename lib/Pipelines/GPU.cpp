@@ -110,6 +110,7 @@ void coda_gpu::buildToPTXPipeline(OpPassManager &pm,
     kernels.addPass(createReconcileUnrealizedCastsPass());
   }
   if (options.lineInfo) {
+    pm.addPass(createGPUSourceLines());
     // More would make PTX that ptxas takes without optimisation only.
     LLVM::DIScopeForLLVMFuncOpPassOptions scopes;
     scopes.emissionKind = LLVM::DIEmissionKind::DebugDirectivesOnly;

@@ -132,6 +132,30 @@ def GPUFinalizeABI : Pass<"coda-gpu-finalize-abi", "::mlir::ModuleOp"> {
                            "::mlir::NVVM::NVVMDialect"];
 }
 
+def GPUSourceLines : Pass<"coda-gpu-source-lines", "::mlir::ModuleOp"> {
+  let summary = "one line of the source as the location of each op";
+  let description = [{
+    Runs before `ensure-debug-info-scope-on-llvm-func`, for line tables. An
+    inlined op has a call site as its location and a fused op a list; a table
+    holds one line for each instruction. The callee's line is kept of a call
+    site, the first line of a list (the producer's), the start of a range, the
+    child of a name. An op without any line gets an unknown location.
+
+    That pass of MLIR 22 also reads past the end of the host code where an op
+    outside of an `llvm.func` has a call site, and of a call site whose callee is
+    unknown; neither is left to it.
+
+    Example:
+    ```mlir
+    %0 = llvm.fadd %a, %b : f32 loc(callsite("f.mlir":3:5 at "f.mlir":9:3))
+    ```
+    ==>
+    ```mlir
+    %0 = llvm.fadd %a, %b : f32 loc("f.mlir":3:5)
+    ```
+  }];
+}
+
 def GPUAssemble : Pass<"coda-gpu-assemble", "::mlir::ModuleOp"> {
   let summary = "PTX in gpu.binary ops to machine code, by ptxas";
   let description = [{
