@@ -47,7 +47,6 @@ std::optional<EmitStage> coda::parseEmitStage(llvm::StringRef name) {
       .Case("fused", EmitStage::Fused)
       .Case("schedules", EmitStage::Schedules)
       .Case("scheduled", EmitStage::Scheduled)
-      .Case("tile", EmitStage::Tile)
       .Case("nvgpu", EmitStage::NVGPU)
       .Case("llvm", EmitStage::LLVM)
       .Case("ptx", EmitStage::PTX)
@@ -258,10 +257,6 @@ LogicalResult Compilation::checkOptions() {
     if (options.numerics == Numerics::Strict || options.reference)
       return fail("the target 'sm_90a' has relaxed numerics only; give "
                   "--numerics=relaxed or --target=cpu");
-    if (options.emit == EmitStage::Tile)
-      return fail("the target 'sm_90a' has no stage of its own for tiles; "
-                  "--emit takes fused, schedules, scheduled, nvgpu, llvm, "
-                  "ptx, cubin or so");
     if (!options.fuse)
       return fail("the target 'sm_90a' runs kernels of the fuse pipeline; the "
                   "unfused graph is for --target=cpu");

@@ -52,7 +52,7 @@ int main(int argc, char **argv) {
                               cl::init("cpu"), cl::cat(category));
   cl::opt<std::string> emit(
       "emit",
-      cl::desc("Stop at fused|schedules|scheduled|tile|nvgpu|llvm|ptx|cubin|so"),
+      cl::desc("Stop at fused|schedules|scheduled|nvgpu|llvm|ptx|cubin|so"),
       cl::init("so"), cl::cat(category));
   cl::opt<std::string> numerics(
       "numerics",
@@ -174,7 +174,7 @@ int main(int argc, char **argv) {
       mlir::coda::parseEmitStage(emit);
   if (!stage)
     return bad("--emit=" + emit +
-               " is not a stage; there are fused, schedules, scheduled, tile, "
+               " is not a stage; there are fused, schedules, scheduled, "
                "nvgpu, llvm, ptx, cubin and so");
   if (numerics != "relaxed" && numerics != "batch-invariant" &&
       numerics != "strict")

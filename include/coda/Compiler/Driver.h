@@ -31,7 +31,6 @@ enum class EmitStage {
   Fused,     ///< MLIR after coda-fuse-pipeline
   Schedules, ///< JSON: the schedules that each kernel may have (GPU)
   Scheduled, ///< MLIR with a schedule on each kernel (GPU)
-  Tile,      ///< MLIR, the tile program (GPU)
   NVGPU,     ///< MLIR of nvgpu and nvvm (GPU)
   LLVM,      ///< LLVM IR as text
   PTX,       ///< (GPU)
