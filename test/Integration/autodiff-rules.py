@@ -2,7 +2,7 @@
 #
 # REQUIRES: numpy
 # RUN: %python %s %t %host_cc | FileCheck %s
-# CHECK-COUNT-7: ok
+# CHECK-COUNT-8: ok
 # CHECK-NOT: wrong
 import os
 import re
@@ -252,8 +252,18 @@ return %%loss : %(m)s""" % {"m": tensor(M), "h": tensor(M, N), "w": tensor(V, N)
           [(loss, want), (dh, da @ W), (dW, da.T @ h)])
 
 
+def row_by_column():
+    """A matmul whose result is one value is a sum."""
+    x, w, dy = rng.standard_normal((1, K)), rng.standard_normal((K, 1)), rng.standard_normal((1, 1))
+    body = matmul("y", "%x0", "%x1", 1, K, 1) + "return %%y : %s" % tensor(1, 1)
+    _, (y,), (dx, dw) = gradients("dot", body, [(tensor(1, K), x), (tensor(K, 1), w)],
+                                  [(tensor(1, 1), (1, 1))], [dy])
+    check("a row by a column", [(y, x @ w), (dx, dy @ w.T), (dw, x.T @ dy)])
+
+
 rms_norm()
 layer_norm()
+row_by_column()
 head_norm()
 cross_entropy(0.0, 0.0, 1e6)
 cross_entropy(0.1, 0.0, 30.0)

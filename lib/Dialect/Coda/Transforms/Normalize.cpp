@@ -335,6 +335,16 @@ struct GeneralizeNamed : OpInterfaceRewritePattern<linalg::LinalgOp> {
     return linalg::generalizeNamedOp(rewriter, op);
   }
 };
+
+/// A product of one row and one column, which reducing the rank leaves of a
+/// matmul, as a generic: a sum like others, for every reader of sums.
+struct GeneralizeDot : OpRewritePattern<linalg::DotOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg::DotOp op,
+                                PatternRewriter &rewriter) const override {
+    return linalg::generalizeNamedOp(rewriter, op);
+  }
+};
 } // namespace
 
 void coda::populateExpandClampPatterns(RewritePatternSet &patterns) {
@@ -449,8 +459,8 @@ public:
     apply([](RewritePatternSet &patterns) {
       populateExpandClampPatterns(patterns);
       patterns.add<ExpandSmallPower, SplitSincos, RoundConstant,
-                   GeneralizeUnitTranspose, GeneralizeNamed, ReshapeToView,
-                   TakeNarrowFactors>(patterns.getContext());
+                   GeneralizeUnitTranspose, GeneralizeNamed, GeneralizeDot,
+                   ReshapeToView, TakeNarrowFactors>(patterns.getContext());
       linalg::populateElementwiseToLinalgConversionPatterns(patterns);
       linalg::populateContractionOpRankReducingPatterns(patterns);
     });

@@ -255,3 +255,38 @@ func.func @table(%x: tensor<8x4x6xf32>, %a: tensor<8x6xf32>, %w: tensor<6xf32>) 
   } -> tensor<8x4x6xf32>
   return %r : tensor<8x4x6xf32>
 }
+
+// -----
+
+// A product of one row and one column is a sum: a generic, not a dot. What it is
+// summed in stays.
+
+// CHECK-LABEL: func.func @row_by_column(
+// CHECK-SAME:  %[[X:.*]]: tensor<1x8xf32>, %[[W:.*]]: tensor<8x1xf32>)
+// CHECK-DAG:   %[[A:.*]] = tensor.collapse_shape %[[X]]
+// CHECK-DAG:   %[[B:.*]] = tensor.collapse_shape %[[W]]
+// CHECK:       %[[Y:.*]] = linalg.generic {indexing_maps = [#[[V:map[0-9]*]], #[[V]], #{{map[0-9]*}}], iterator_types = ["reduction"]}
+// CHECK-SAME:    ins(%[[A]], %[[B]] : tensor<8xf32>, tensor<8xf32>) outs(%{{.*}} : tensor<f32>)
+// CHECK:       ^bb0(%[[P:.*]]: f32, %[[Q:.*]]: f32, %[[ACC:.*]]: f32):
+// CHECK:         %[[PQ:.*]] = arith.mulf %[[P]], %[[Q]] : f32
+// CHECK:         %[[SUM:.*]] = arith.addf %[[ACC]], %[[PQ]] : f32
+// CHECK:         linalg.yield %[[SUM]] : f32
+// CHECK:       tensor.expand_shape %[[Y]] [] output_shape [1, 1]
+func.func @row_by_column(%x: tensor<1x8xf32>, %w: tensor<8x1xf32>) -> tensor<1x1xf32> {
+  %zero = arith.constant 0.0 : f32
+  %o = tensor.empty() : tensor<1x1xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%o : tensor<1x1xf32>) -> tensor<1x1xf32>
+  %y = linalg.matmul ins(%x, %w : tensor<1x8xf32>, tensor<8x1xf32>) outs(%z : tensor<1x1xf32>) -> tensor<1x1xf32>
+  return %y : tensor<1x1xf32>
+}
+
+// CHECK-LABEL: func.func @narrow_row_by_column(
+// CHECK:       ^bb0(%[[P:.*]]: bf16, %[[Q:.*]]: bf16, %[[ACC:.*]]: f32):
+// CHECK-DAG:     %[[PW:.*]] = arith.extf %[[P]] : bf16 to f32
+// CHECK-DAG:     %[[QW:.*]] = arith.extf %[[Q]] : bf16 to f32
+// CHECK:         %[[PQ:.*]] = arith.mulf %[[PW]], %[[QW]] : f32
+// CHECK:         arith.addf %[[ACC]], %[[PQ]] : f32
+func.func @narrow_row_by_column(%x: tensor<8xbf16>, %w: tensor<8xbf16>, %acc: tensor<f32>) -> tensor<f32> {
+  %y = linalg.dot ins(%x, %w : tensor<8xbf16>, tensor<8xbf16>) outs(%acc : tensor<f32>) -> tensor<f32>
+  return %y : tensor<f32>
+}

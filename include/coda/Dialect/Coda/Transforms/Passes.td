@@ -54,7 +54,8 @@ def NormalizePass : InterfacePass<"coda-normalize", "FunctionOpInterface"> {
        tensors, become generics.
     2. Contractions: the rank is reduced where a batch is 1, factors that were
        widened by a cast are taken narrow (exact), a transposed operand or
-       result becomes an index map.
+       result becomes an index map. A product of one row and one column becomes
+       a generic, a sum of products.
     3. Unit dims vanish; `Mx1` statistics become vectors; reshapes by a tensor
        of extents, of which one is dynamic, become views.
     4. Reshapes move away from elementwise ops, so that tokens are one dim;
