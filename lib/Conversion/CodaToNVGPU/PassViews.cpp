@@ -40,8 +40,8 @@ static bool isFactor(BlockArgument argument) {
          });
 }
 
-/// Whether nothing writes `memref` or a view of it, as far as `isRead` knows the
-/// arguments of kernels that are only read.
+/// Whether nothing writes `memref` or a view of it; `isReadByCall` tells of a call's
+/// operand whether the callee only reads it.
 static bool isOnlyRead(Value memref,
                        function_ref<bool(OpOperand &)> isReadByCall) {
   return llvm::all_of(memref.getUses(), [&](OpOperand &use) {
