@@ -23,10 +23,12 @@ namespace mlir::coda_gpu {
 using namespace mlir;
 using namespace mlir::coda_gpu;
 
+namespace {
 /// Which coordinates of a point a value of a region varies with.
 struct Variation {
   bool rows = false, columns = false;
 };
+} // namespace
 
 /// Instructions that the region takes at a point, roughly: constants, and what is
 /// one value a row or a column, are not computed at each. Functions without an
