@@ -9,7 +9,7 @@
 
 #include "coda/Conversion/CodaToNVGPU/Passes.h"
 
-#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
@@ -321,10 +321,8 @@ OperandModel ModelBuilder::makeOperand(unsigned number) {
   operand.memref = op->getOperand(number);
   operand.type = cast<MemRefType>(operand.memref.getType());
   operand.element = operand.type.getElementType();
-  Value root = operand.memref;
-  while (auto view = root.getDefiningOp<ViewLikeOpInterface>())
-    root = view.getViewSource();
-  auto argument = dyn_cast<BlockArgument>(root);
+  auto argument = dyn_cast<BlockArgument>(static_cast<Value>(
+      memref::skipViewLikeOps(cast<MemrefValue>(operand.memref))));
   auto func = op->getParentOfType<func::FuncOp>();
   operand.unwritten =
       argument && func && argument.getOwner() == &func.getBody().front() &&

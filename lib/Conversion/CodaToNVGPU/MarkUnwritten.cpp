@@ -22,9 +22,9 @@
 #include "coda/Dialect/Coda/IR/CodaOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace mlir::coda_gpu {
 #define GEN_PASS_DEF_GPUMARKUNWRITTEN
@@ -35,9 +35,8 @@ using namespace mlir;
 
 /// The argument of `func` that `memref` is a view of; null if there is none.
 static BlockArgument findArgument(func::FuncOp func, Value memref) {
-  while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
-    memref = view.getViewSource();
-  auto argument = dyn_cast<BlockArgument>(memref);
+  auto argument = dyn_cast<BlockArgument>(static_cast<Value>(
+      memref::skipViewLikeOps(cast<MemrefValue>(memref))));
   return argument && argument.getOwner() == &func.getBody().front()
              ? argument
              : BlockArgument();

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
@@ -114,9 +115,7 @@ private:
           distance * width % kAlignment != 0)
         return {};
     // An argument that the call does not write is what it was when copied.
-    Value root = copy.getSource();
-    while (auto view = root.getDefiningOp<ViewLikeOpInterface>())
-      root = view.getViewSource();
+    Value root = memref::skipViewLikeOps(cast<MemrefValue>(copy.getSource()));
     auto isReadByCall = [&](OpOperand &use) {
       auto reader = cast<func::CallOp>(use.getOwner());
       auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(
