@@ -87,6 +87,22 @@ struct Requirement {
 };
 } // namespace
 
+/// Whether so many terms meet in one element of a result that a thread is long at
+/// them.
+static bool hasManyTerms(linalg::LinalgOp op) {
+  constexpr int64_t kFewTerms = 32;
+  int64_t terms = 1;
+  for (auto [extent, kind] :
+       llvm::zip_equal(op.getStaticLoopRanges(), op.getIteratorTypesArray())) {
+    if (kind != utils::IteratorType::reduction)
+      continue;
+    if (ShapedType::isDynamic(extent) || extent > kFewTerms)
+      return true;
+    terms *= extent;
+  }
+  return terms > kFewTerms;
+}
+
 /// The requirements of the kernel of `tile`, the model of `op` on tensors.
 static void getRequirements(const TileModel &tile, TileOpInterface op,
                             SmallVectorImpl<Requirement> &requirements) {
@@ -174,7 +190,7 @@ struct GPUDecomposeUnscheduled
       if (func->hasAttr(kKernelAttrName))
         kernels.push_back(func);
       else
-        remarkProducts(func);
+        remarkReductions(func);
     }
     for (func::FuncOp func : kernels)
       visit(func, symbols);
@@ -408,14 +424,16 @@ struct GPUDecomposeUnscheduled
     }
   }
 
-  /// Products of the graph that no tile op does are the slowest of loops.
-  void remarkProducts(func::FuncOp func) {
+  /// Products and reductions of the graph that no tile op does are the slowest of
+  /// loops: a thread takes all terms of a point, one by one.
+  void remarkReductions(func::FuncOp func) {
     func.walk([](linalg::LinalgOp op) {
-      if (isMatrixProduct(op))
+      bool isProduct = linalg::isaContractionOpInterface(op);
+      if (isProduct || hasManyTerms(op))
         op->emitRemark("[coda-gpu-decompose-unscheduled] '")
             << op->getName()
             << "' is in no kernel: unfused-on-device: no tile op does this "
-               "product; it runs as loops";
+            << (isProduct ? "product" : "reduction") << "; it runs as loops";
     });
   }
 

@@ -202,3 +202,36 @@ func.func private @separated(%a: tensor<256x64xbf16>, %v: tensor<64x3x2x16xbf16>
   }
   return %0#0, %0#1 : tensor<3x256x2x16xbf16>, tensor<256xf32>
 }
+
+// -----
+
+// What no kernel holds is said of products, whatever their shape, and of
+// reductions whose terms are many or not known.
+func.func @row_by_column(%a: tensor<512xbf16>, %b: tensor<512xbf16>, %o: tensor<f32>) -> tensor<f32> {
+  // expected-remark @+1 {{'linalg.dot' is in no kernel: unfused-on-device: no tile op does this product; it runs as loops}}
+  %0 = linalg.dot ins(%a, %b : tensor<512xbf16>, tensor<512xbf16>) outs(%o : tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+func.func @sum(%a: tensor<8x5x3xf32>, %b: tensor<8x?xf32>, %o: tensor<8xf32>) -> tensor<8xf32> {
+  // Fifteen.
+  %0 = linalg.reduce ins(%a : tensor<8x5x3xf32>) outs(%o : tensor<8xf32>) dimensions = [1, 2] (%x: f32, %y: f32) {
+    %s = arith.addf %x, %y : f32
+    linalg.yield %s : f32
+  }
+  // expected-remark @+1 {{'linalg.reduce' is in no kernel: unfused-on-device: no tile op does this reduction; it runs as loops}}
+  %1 = linalg.reduce ins(%b : tensor<8x?xf32>) outs(%0 : tensor<8xf32>) dimensions = [1] (%x: f32, %y: f32) {
+    %s = arith.addf %x, %y : f32
+    linalg.yield %s : f32
+  }
+  return %1 : tensor<8xf32>
+}
+
+func.func @sum_of_all(%a: tensor<8x5xf32>, %o: tensor<f32>) -> tensor<f32> {
+  // expected-remark @+1 {{'linalg.reduce' is in no kernel: unfused-on-device: no tile op does this reduction; it runs as loops}}
+  %0 = linalg.reduce ins(%a : tensor<8x5xf32>) outs(%o : tensor<f32>) dimensions = [0, 1] (%x: f32, %y: f32) {
+    %s = arith.addf %x, %y : f32
+    linalg.yield %s : f32
+  }
+  return %0 : tensor<f32>
+}

@@ -229,7 +229,8 @@ def GPUDecomposeUnscheduled
     two kernels, one for at most 64 rows.
     Each op that is decomposed has a remark `unfused-on-device` with the reason,
     which is also in the module's attribute `coda.unscheduled` under the name of
-    the kernel, and so has each product that is in no kernel.
+    the kernel, and so has each product, and each reduction of more than 32 terms,
+    that is in no kernel.
     Tile and semantic ops outside of kernels are decomposed, too. What is linalg
     then runs by `coda-gpu-launch-loops`.
   }];

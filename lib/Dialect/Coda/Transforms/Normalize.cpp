@@ -458,6 +458,7 @@ public:
     // that of the description.
     apply([](RewritePatternSet &patterns) {
       populateExpandClampPatterns(patterns);
+      populateScalarReadPatterns(patterns);
       patterns.add<ExpandSmallPower, SplitSincos, RoundConstant,
                    GeneralizeUnitTranspose, GeneralizeNamed, GeneralizeDot,
                    ReshapeToView, TakeNarrowFactors>(patterns.getContext());

@@ -20,6 +20,12 @@ namespace mlir::coda {
 ///   ==>  0 <= t[m] < N ? (p[m] ? v[m] : 0) : 0
 void populateSingleTermSumPatterns(RewritePatternSet &patterns);
 
+/// A number that is read from a tensor of rank 0 outside of linalg is read, and what
+/// is computed of it is computed, in the body that uses it:
+///   %x = extract %s[]; generic ins(%a) {mul %in, %x}
+///   ==>  generic ins(%a) {%x = extract %s[]; mul %in, %x}
+void populateScalarReadPatterns(RewritePatternSet &patterns);
+
 } // namespace mlir::coda
 
 #endif // CODA_LIB_DIALECT_CODA_TRANSFORMS_NORMALIZE_H

@@ -50,7 +50,10 @@ def NormalizePass : InterfacePass<"coda-normalize", "FunctionOpInterface"> {
     Rewrites linalg on tensors so that graphs that mean the same look alike:
 
     1. Scalars: small integer powers become products, clamps a maximum and a
-       minimum, sincos a sine and a cosine, rounded constants become constants. Named elementwise and reducing ops, and arith and math on
+       minimum, sincos a sine and a cosine, rounded constants become constants.
+       A number that is read from a tensor of rank 0 (`tensor.extract %s[]`) is
+       read in the bodies that use it, and what is computed of it is computed
+       there: on a device the number is there, too. Named elementwise and reducing ops, and arith and math on
        tensors, become generics.
     2. Contractions: the rank is reduced where a batch is 1, factors that were
        widened by a cast are taken narrow (exact), a transposed operand or
