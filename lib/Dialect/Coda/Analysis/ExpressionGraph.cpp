@@ -7,6 +7,8 @@
 
 #include "coda/Dialect/Coda/Analysis/ExpressionGraph.h"
 
+#include "coda/Dialect/Coda/Analysis/SizeOrigin.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -36,71 +38,6 @@ ExpressionGraph::ExpressionGraph(MLIRContext *context)
 //===----------------------------------------------------------------------===//
 // Sizes
 //===----------------------------------------------------------------------===//
-
-/// What gives a tensor the size of a dim: an SSA value of type index (dim -1),
-/// or a dim of a tensor. Equal origins are equal sizes.
-static std::pair<Value, int64_t> getSizeOrigin(Value tensor, int64_t dim) {
-  while (Operation *def = tensor.getDefiningOp()) {
-    Value size;
-    auto take = [&](OpFoldResult mixed) { size = dyn_cast<Value>(mixed); };
-    if (auto op = dyn_cast<linalg::LinalgOp>(def)) {
-      tensor = op.getDpsInits()[cast<OpResult>(tensor).getResultNumber()];
-      continue;
-    }
-    if (auto op = dyn_cast<tensor::InsertSliceOp>(def)) {
-      tensor = op.getDest();
-      continue;
-    }
-    if (auto op = dyn_cast<tensor::EmptyOp>(def))
-      take(op.getMixedSizes()[dim]);
-    else if (auto op = dyn_cast<tensor::ExpandShapeOp>(def))
-      take(op.getMixedOutputShape()[dim]);
-    else if (auto op = dyn_cast<tensor::ExtractSliceOp>(def);
-             op && op.getDroppedDims().none())
-      take(op.getMixedSizes()[dim]);
-    else if (auto op = dyn_cast<tensor::CollapseShapeOp>(def)) {
-      // The only dim of its group that is not 1.
-      std::optional<int64_t> only;
-      for (int64_t d : op.getReassociationIndices()[dim]) {
-        if (op.getSrcType().getDimSize(d) == 1)
-          continue;
-        if (only)
-          return {tensor, dim};
-        only = d;
-      }
-      if (!only)
-        return {tensor, dim};
-      tensor = op.getSrc();
-      dim = *only;
-      continue;
-    } else if (auto op = dyn_cast<tensor::ConcatOp>(def);
-               op && static_cast<int64_t>(op.getDim()) != dim) {
-      tensor = op.getInputs().front();
-      continue;
-    }
-    if (!size)
-      return {tensor, dim};
-    auto dimOp = size.getDefiningOp<tensor::DimOp>();
-    std::optional<int64_t> index =
-        dimOp ? dimOp.getConstantIndex() : std::nullopt;
-    if (!index)
-      return {size, -1};
-    tensor = dimOp.getSource();
-    dim = *index;
-  }
-  return {tensor, dim};
-}
-
-static std::pair<Value, int64_t> getSizeOrigin(OpFoldResult size) {
-  auto value = dyn_cast<Value>(size);
-  if (!value)
-    return {Value(), -1};
-  auto dimOp = value.getDefiningOp<tensor::DimOp>();
-  std::optional<int64_t> index =
-      dimOp ? dimOp.getConstantIndex() : std::nullopt;
-  return index ? getSizeOrigin(dimOp.getSource(), *index)
-               : std::make_pair(value, int64_t(-1));
-}
 
 AffineExpr ExpressionGraph::linearize(ArrayRef<AffineExpr> indices,
                                       ArrayRef<int64_t> sizes) {
@@ -253,18 +190,6 @@ const Expr *ExpressionGraph::evaluateReshape(tensor::ReshapeOp op,
       return nullptr;
   }
   return evaluate(op.getSource(), sourceIndices);
-}
-
-/// Whether `size` is the whole of the dim `dim` of `tensor`.
-static bool isWholeDim(Value tensor, int64_t dim, OpFoldResult offset,
-                       OpFoldResult size) {
-  if (!isConstantIntValue(offset, 0))
-    return false;
-  auto type = cast<RankedTensorType>(tensor.getType());
-  if (!type.isDynamicDim(dim))
-    return isConstantIntValue(size, type.getDimSize(dim));
-  auto origin = getSizeOrigin(size);
-  return origin.first && origin == getSizeOrigin(tensor, dim);
 }
 
 const Expr *ExpressionGraph::evaluateSlice(tensor::ExtractSliceOp op,

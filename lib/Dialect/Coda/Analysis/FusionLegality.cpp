@@ -7,6 +7,7 @@
 
 #include "coda/Dialect/Coda/Analysis/FusionLegality.h"
 
+#include "coda/Dialect/Coda/Analysis/SizeOrigin.h"
 #include "coda/Dialect/Coda/IR/TileOpRegion.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -502,33 +503,20 @@ static LogicalResult planClone(TileOpInterface producer, unsigned output,
   return success();
 }
 
-/// Whether `size` is the extent of the dynamic dim `d` of `value`, as far as
-/// the ops that make the value tell.
-static bool isExtent(Value size, Value value, int64_t d) {
-  auto dim = size.getDefiningOp<tensor::DimOp>();
-  if (dim && dim.getSource() == value && dim.getConstantIndex() == d)
-    return true;
-  if (auto empty = value.getDefiningOp<tensor::EmptyOp>())
-    return empty.getMixedSizes()[d] == OpFoldResult(size);
-  if (auto expand = value.getDefiningOp<tensor::ExpandShapeOp>())
-    return expand.getMixedOutputShape()[d] == OpFoldResult(size);
-  return false;
-}
-
 /// Whether `slice`, of a result of `producer`, takes all of the dynamic dim `d`.
 /// All operands that a domain dim indexes have one extent along it.
 static bool isWholeDynamicDim(tensor::ExtractSliceOp slice, int64_t d,
                               TileOpInterface producer, AffineMap storeMap) {
-  auto size = dyn_cast<Value>(slice.getMixedSizes()[d]);
-  if (!size)
+  if (isa<Attribute>(slice.getMixedSizes()[d]))
     return false;
-  if (isExtent(size, slice.getSource(), d))
+  SizeOrigin size = getSizeOrigin(slice.getMixedSizes()[d]);
+  if (size == getSizeOrigin(slice.getSource(), d))
     return true;
   AffineExpr domainDim = storeMap.getResult(d);
   for (unsigned i = 0; i < producer->getNumOperands(); ++i)
     if (std::optional<unsigned> r =
             producer.getMap(i).getResultPosition(domainDim))
-      if (isExtent(size, producer->getOperand(i), *r))
+      if (size == getSizeOrigin(producer->getOperand(i), *r))
         return true;
   return false;
 }
