@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "coda/Dialect/Coda/Analysis/SizeOrigin.h"
 #include "coda/Dialect/Coda/Transforms/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -61,17 +62,48 @@ struct SliceOfConcat : OpRewritePattern<tensor::ExtractSliceOp> {
   }
 };
 
+/// A slice of all that a tensor has is the tensor. Upstream knows that of static
+/// sizes; here dynamic ones count that come from where the tensor's own do.
+struct WholeSlice : OpRewritePattern<tensor::ExtractSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::ExtractSliceOp op,
+                                PatternRewriter &rewriter) const override {
+    if (op.getType() != op.getSourceType() ||
+        !llvm::all_of(op.getMixedStrides(), isOneInteger))
+      return failure();
+    for (auto [d, offset, size] :
+         llvm::enumerate(op.getMixedOffsets(), op.getMixedSizes()))
+      if (!isWholeDim(op.getSource(), d, offset, size))
+        return failure();
+    rewriter.replaceOp(op, op.getSource());
+    return success();
+  }
+};
+
 class HoistSlicesPass : public coda::impl::HoistSlicesPassBase<HoistSlicesPass> {
 public:
   using HoistSlicesPassBase::HoistSlicesPassBase;
 
   void runOnOperation() override {
-    RewritePatternSet patterns(&getContext());
-    patterns.add<SliceOfConcat>(&getContext());
-    linalg::populateBubbleUpExtractSliceOpPatterns(patterns);
-    tensor::ExtractSliceOp::getCanonicalizationPatterns(patterns,
-                                                        &getContext());
-    tensor::EmptyOp::getCanonicalizationPatterns(patterns, &getContext());
+    MLIRContext *context = &getContext();
+    RewritePatternSet slices(context);
+    slices.add<SliceOfConcat, WholeSlice>(context);
+    linalg::populateBubbleUpExtractSliceOpPatterns(slices);
+    apply(std::move(slices));
+    // What reads one of two copies has a dim of one point for it.
+    RewritePatternSet units(context);
+    linalg::ControlDropUnitDims options;
+    linalg::populateFoldUnitExtentDimsPatterns(units, options);
+    tensor::CollapseShapeOp::getCanonicalizationPatterns(units, context);
+    tensor::ExpandShapeOp::getCanonicalizationPatterns(units, context);
+    apply(std::move(units));
+  }
+
+private:
+  void apply(RewritePatternSet patterns) {
+    MLIRContext *context = &getContext();
+    tensor::ExtractSliceOp::getCanonicalizationPatterns(patterns, context);
+    tensor::EmptyOp::getCanonicalizationPatterns(patterns, context);
     tensor::populateFoldTensorEmptyPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
