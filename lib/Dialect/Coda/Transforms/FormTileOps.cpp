@@ -66,6 +66,60 @@ static bool isPermutation(linalg::LinalgOp op) {
                       [](AffineMap map) { return map.isPermutation(); });
 }
 
+/// Whether a tile op is among what `op` is computed from (`back`), or among what
+/// is computed from it.
+static bool reachesTileOp(Operation *op, bool back,
+                          llvm::SmallPtrSetImpl<Operation *> &seen) {
+  if (!op || !seen.insert(op).second)
+    return false;
+  if (isa<TileOpInterface>(op))
+    return true;
+  if (back)
+    return llvm::any_of(op->getOperands(), [&](Value value) {
+      return reachesTileOp(value.getDefiningOp(), back, seen);
+    });
+  return llvm::any_of(op->getUsers(), [&](Operation *user) {
+    return reachesTileOp(user, back, seen);
+  });
+}
+
+/// What stands between `op` and a tile op that loads its result, or that makes
+/// what it reads.
+static std::optional<Refusal> findObstacle(linalg::GenericOp op) {
+  SmallVector<Operation *> users(op->getUsers());
+  for (size_t i = 0; i < users.size(); ++i) {
+    Operation *user = users[i];
+    if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user)) {
+      llvm::append_range(users, user->getUsers());
+      continue;
+    }
+    if (isa<TileOpInterface>(user))
+      return Refusal{FusionReason::NoCommonSpace, user,
+                     "a gemm takes it as a factor, which is read from memory"};
+    llvm::SmallPtrSet<Operation *, 32> seen;
+    if (!reachesTileOp(user, /*back=*/false, seen))
+      continue;
+    if (isa<linalg::GenericOp>(user))
+      return Refusal{FusionReason::OtherReader, user,
+                     "what reads it is no part of a tile op either"};
+    return Refusal{FusionReason::OtherReader, user,
+                   ("between it and the tile op that loads it stands '" +
+                    user->getName().getStringRef() + "'")
+                       .str()};
+  }
+  for (Value value : op.getDpsInputs()) {
+    Operation *def = getViewed(value).getDefiningOp();
+    llvm::SmallPtrSet<Operation *, 32> seen;
+    if (!reachesTileOp(def, /*back=*/true, seen))
+      continue;
+    return Refusal{FusionReason::NoCommonSpace, def,
+                   ("it reads what '" + def->getName().getStringRef() +
+                    "' makes of the values of tile ops")
+                       .str()};
+  }
+  return std::nullopt;
+}
+
 /// Why an op that reads no tile op's value and is read by none at a point stays;
 /// none if it is no work of a kernel.
 static std::optional<Refusal> findReasonToStay(linalg::GenericOp op) {
@@ -83,6 +137,8 @@ static std::optional<Refusal> findReasonToStay(linalg::GenericOp op) {
       }))
     return Refusal{FusionReason::UnsupportedType, nullptr,
                    "it computes integers alone, which no tile op stores"};
+  if (std::optional<Refusal> obstacle = findObstacle(op))
+    return obstacle;
   return Refusal{FusionReason::NoCommonSpace, nullptr,
                  "no tile op makes what it reads or loads what it gives"};
 }

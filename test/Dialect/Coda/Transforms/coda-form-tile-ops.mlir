@@ -273,7 +273,7 @@ func.func @eight_bits(%a: tensor<8x16xf8E4M3FN>, %b: tensor<16x4xf8E5M2>, %e: te
 func.func @block_scales(%x: tensor<4x2x8xf8E4M3FN>, %s: tensor<4x2xf32>, %w: tensor<16x4xf32>) -> tensor<4x4xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<4x2x8xf32>
-  // expected-remark @below {{[coda-form-tile-ops] no map formed: no-common-space: no tile op makes what it reads or loads what it gives}}
+  // expected-remark @below {{[coda-form-tile-ops] no map formed: no-common-space: a gemm takes it as a factor, which is read from memory}}
   // expected-note @below {{because of this op}}
   %d = linalg.generic {indexing_maps = [#id, #block, #id], iterator_types = ["parallel", "parallel", "parallel"]}
       ins(%x, %s : tensor<4x2x8xf8E4M3FN>, tensor<4x2xf32>) outs(%e : tensor<4x2x8xf32>) {
@@ -286,6 +286,7 @@ func.func @block_scales(%x: tensor<4x2x8xf8E4M3FN>, %s: tensor<4x2xf32>, %w: ten
   %i = tensor.empty() : tensor<4x4xf32>
   %z = linalg.fill ins(%zero : f32) outs(%i : tensor<4x4xf32>) -> tensor<4x4xf32>
   // expected-remark @below {{[coda-form-tile-ops] no gemm of 8-bit factors: contracts-scaled-dim: block scales, which differ along the contracted dim, are multiplied in before}}
+  // expected-note @below {{because of this op}}
   %y = linalg.matmul ins(%c, %w : tensor<4x16xf32>, tensor<16x4xf32>) outs(%z : tensor<4x4xf32>) -> tensor<4x4xf32>
   return %y : tensor<4x4xf32>
 }
@@ -377,4 +378,63 @@ func.func @loaded(%x: tensor<4x8xf32>, %w: tensor<6x8xf32>, %t: tensor<4xi64>, %
     linalg.yield %q : f32
   } -> tensor<f32>
   return %mean : tensor<f32>
+}
+
+// -----
+
+// What stays says what stands between it and a tile op: a slice of a table of
+// unknown width, the reader of it, what is made of a tile op's value; or that there
+// is no tile op near.
+#id = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func.func @obstacles(
+// CHECK:       linalg.generic
+// CHECK:         math.exp
+// CHECK:       linalg.generic
+// CHECK:         math.cos
+// CHECK:       linalg.generic
+// CHECK:         math.sin
+// CHECK:       linalg.generic
+// CHECK:         math.absf
+func.func @obstacles(%x: tensor<8x16xf32>, %w: tensor<16x4xf32>, %t: tensor<8x?xf32>, %u: tensor<8x4xf32>, %n: index) -> (tensor<8x4xf32>, tensor<8x8xf32>, tensor<8x4xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %te = tensor.empty(%n) : tensor<8x?xf32>
+  // expected-remark @below {{[coda-form-tile-ops] no map formed: other-reader: what reads it is no part of a tile op either}}
+  %g = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%t : tensor<8x?xf32>) outs(%te : tensor<8x?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.exp %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<8x?xf32>
+  // expected-note @below {{because of this op}}
+  // expected-remark @below {{[coda-form-tile-ops] no map formed: other-reader: between it and the tile op that loads it stands 'tensor.extract_slice'}}
+  %c = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%g : tensor<8x?xf32>) outs(%te : tensor<8x?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.cos %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<8x?xf32>
+  // expected-note @below {{because of this op}}
+  %part = tensor.extract_slice %c[0, 1] [8, 4] [1, 1] : tensor<8x?xf32> to tensor<8x4xf32>
+  %e = tensor.empty() : tensor<8x4xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<8x4xf32>) -> tensor<8x4xf32>
+  %y = linalg.matmul ins(%x, %w : tensor<8x16xf32>, tensor<16x4xf32>) outs(%z : tensor<8x4xf32>) -> tensor<8x4xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%y, %part : tensor<8x4xf32>, tensor<8x4xf32>) outs(%e : tensor<8x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.mulf %a, %b : f32
+    linalg.yield %0 : f32
+  } -> tensor<8x4xf32>
+  // expected-note @below {{because of this op}}
+  %two = tensor.concat dim(1) %r, %u : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x8xf32>
+  %e2 = tensor.empty() : tensor<8x8xf32>
+  // expected-remark @below {{[coda-form-tile-ops] no map formed: no-common-space: it reads what 'tensor.concat' makes of the values of tile ops}}
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%two : tensor<8x8xf32>) outs(%e2 : tensor<8x8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.sin %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<8x8xf32>
+  // expected-remark @below {{[coda-form-tile-ops] no map formed: no-common-space: no tile op makes what it reads or loads what it gives}}
+  %alone = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%u : tensor<8x4xf32>) outs(%e : tensor<8x4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.absf %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<8x4xf32>
+  return %r, %s, %alone : tensor<8x4xf32>, tensor<8x8xf32>, tensor<8x4xf32>
 }
