@@ -320,6 +320,103 @@ struct ReshapeToView : OpRewritePattern<tensor::ReshapeOp> {
   }
 };
 
+/// The dims of a tensor, some of which are split so that what a slice takes with
+/// a stride is a part of one dim at one point of another, the stride's.
+struct SplitStrides {
+  /// Whether a slice takes every so many elements of a static dim that it can be
+  /// split into such steps along, and of which other dims.
+  static FailureOr<SplitStrides> get(OpBuilder &b, Location loc, Value tensor,
+                                     OffsetSizeAndStrideOpInterface slice);
+
+  RankedTensorType type;
+  SmallVector<ReassociationIndices> groups;
+  SmallVector<OpFoldResult> shape, offsets, sizes, strides;
+};
+
+FailureOr<SplitStrides>
+SplitStrides::get(OpBuilder &b, Location loc, Value tensor,
+                  OffsetSizeAndStrideOpInterface slice) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SplitStrides split;
+  SmallVector<int64_t> shape;
+  auto add = [&](int64_t extent, OpFoldResult offset, OpFoldResult size,
+                 OpFoldResult stride) {
+    split.groups.back().push_back(shape.size());
+    shape.push_back(extent);
+    split.offsets.push_back(offset);
+    split.sizes.push_back(size);
+    split.strides.push_back(stride);
+  };
+  bool isSplit = false;
+  for (int64_t d = 0; d < type.getRank(); ++d) {
+    split.groups.emplace_back();
+    int64_t extent = type.getDimSize(d), offset = slice.getStaticOffset(d);
+    int64_t size = slice.getStaticSize(d), stride = slice.getStaticStride(d);
+    bool isKnown = !llvm::is_contained({extent, offset, size, stride},
+                                       ShapedType::kDynamic);
+    if (!isKnown || stride < 2 || size < 2 || extent % stride != 0) {
+      add(extent, slice.getMixedOffsets()[d], slice.getMixedSizes()[d],
+          slice.getMixedStrides()[d]);
+      continue;
+    }
+    isSplit = true;
+    add(extent / stride, b.getIndexAttr(offset / stride), b.getIndexAttr(size),
+        b.getIndexAttr(1));
+    add(stride, b.getIndexAttr(offset % stride), b.getIndexAttr(1),
+        b.getIndexAttr(1));
+  }
+  if (!isSplit)
+    return failure();
+  split.type = RankedTensorType::get(shape, type.getElementType());
+  for (auto [d, group] : llvm::enumerate(split.groups))
+    for (int64_t part : group)
+      split.shape.push_back(ShapedType::isDynamic(shape[part])
+                                ? tensor::getMixedSize(b, loc, tensor, d)
+                                : b.getIndexAttr(shape[part]));
+  return split;
+}
+
+/// Every second element of a dim, say, is one of the two of each pair.
+///   extract_slice x[0, 1] [4, 8] [1, 2] : 4x16 -> 4x8
+///     ->  extract_slice (expand_shape x : 4x8x2)[0, 0, 1] [4, 8, 1] [1, 1, 1]
+struct StridedSliceToPoint : OpRewritePattern<tensor::ExtractSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::ExtractSliceOp op,
+                                PatternRewriter &rewriter) const override {
+    FailureOr<SplitStrides> split =
+        SplitStrides::get(rewriter, op.getLoc(), op.getSource(), op);
+    if (failed(split))
+      return failure();
+    Value source = tensor::ExpandShapeOp::create(rewriter, op.getLoc(),
+                                                 split->type, op.getSource(),
+                                                 split->groups, split->shape);
+    rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(
+        op, op.getType(), source, split->offsets, split->sizes, split->strides);
+    return success();
+  }
+};
+
+/// The same of what is written with a stride.
+struct StridedInsertToPoint : OpRewritePattern<tensor::InsertSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::InsertSliceOp op,
+                                PatternRewriter &rewriter) const override {
+    FailureOr<SplitStrides> split =
+        SplitStrides::get(rewriter, op.getLoc(), op.getDest(), op);
+    if (failed(split))
+      return failure();
+    Value dest = tensor::ExpandShapeOp::create(rewriter, op.getLoc(),
+                                               split->type, op.getDest(),
+                                               split->groups, split->shape);
+    Value inserted = tensor::InsertSliceOp::create(
+        rewriter, op.getLoc(), op.getSource(), dest, split->offsets,
+        split->sizes, split->strides);
+    rewriter.replaceOpWithNewOp<tensor::CollapseShapeOp>(
+        op, op.getType(), inserted, split->groups);
+    return success();
+  }
+};
+
 /// Named ops that compute point by point or reduce (add, exp, reduce, map,
 /// broadcast ...) as generics. Contractions, fills and transposes are known by
 /// name; convolutions and pooling are nobody's here.
@@ -461,7 +558,8 @@ public:
       populateScalarReadPatterns(patterns);
       patterns.add<ExpandSmallPower, SplitSincos, RoundConstant,
                    GeneralizeUnitTranspose, GeneralizeNamed, GeneralizeDot,
-                   ReshapeToView, TakeNarrowFactors>(patterns.getContext());
+                   ReshapeToView, StridedSliceToPoint, StridedInsertToPoint,
+                   TakeNarrowFactors>(patterns.getContext());
       linalg::populateElementwiseToLinalgConversionPatterns(patterns);
       linalg::populateContractionOpRankReducingPatterns(patterns);
     });

@@ -290,3 +290,41 @@ func.func @narrow_row_by_column(%x: tensor<8xbf16>, %w: tensor<8xbf16>, %acc: te
   %y = linalg.dot ins(%x, %w : tensor<8xbf16>, tensor<8xbf16>) outs(%acc : tensor<f32>) -> tensor<f32>
   return %y : tensor<f32>
 }
+
+// What is taken or written with a stride is one point of a dim of the stride's
+// extent; offsets beyond the stride begin further on.
+// CHECK-LABEL: func.func @strides(
+// CHECK-SAME:    %[[X:.*]]: tensor<?x16xf32>, %[[Y:.*]]: tensor<?x8xf32>, %[[D:.*]]: tensor<?x16xf32>, %[[N:.*]]: index)
+// CHECK:       %[[PAIRS:.*]] = tensor.expand_shape %[[X]] {{\[}}[0], [1, 2]] output_shape [%{{.*}}, 8, 2]
+// CHECK:       %[[ODD:.*]] = tensor.extract_slice %[[PAIRS]][0, 0, 1] [%[[N]], 8, 1] [1, 1, 1] : tensor<?x8x2xf32> to tensor<?x8xf32>
+// CHECK:       %[[FOURS:.*]] = tensor.expand_shape %[[X]] {{\[}}[0], [1, 2]] output_shape [%{{.*}}, 4, 4]
+// CHECK:       %[[LATE:.*]] = tensor.extract_slice %[[FOURS]][0, 1, 2] [%[[N]], 3, 1] [1, 1, 1] : tensor<?x4x4xf32> to tensor<?x3xf32>
+// CHECK:       %[[OUT:.*]] = tensor.expand_shape %[[D]] {{\[}}[0], [1, 2]] output_shape [%{{.*}}, 8, 2]
+// CHECK:       %[[EVEN:.*]] = tensor.insert_slice %[[Y]] into %[[OUT]][0, 0, 0] [%[[N]], 8, 1] [1, 1, 1] : tensor<?x8xf32> into tensor<?x8x2xf32>
+// CHECK:       %[[FLAT:.*]] = tensor.collapse_shape %[[EVEN]] {{\[}}[0], [1, 2]]
+// CHECK:       return %[[ODD]], %[[LATE]], %[[FLAT]]
+func.func @strides(%x: tensor<?x16xf32>, %y: tensor<?x8xf32>, %d: tensor<?x16xf32>, %n: index) -> (tensor<?x8xf32>, tensor<?x3xf32>, tensor<?x16xf32>) {
+  %odd = tensor.extract_slice %x[0, 1] [%n, 8] [1, 2] : tensor<?x16xf32> to tensor<?x8xf32>
+  %late = tensor.extract_slice %x[0, 6] [%n, 3] [1, 4] : tensor<?x16xf32> to tensor<?x3xf32>
+  %even = tensor.insert_slice %y into %d[0, 0] [%n, 8] [1, 2] : tensor<?x8xf32> into tensor<?x16xf32>
+  return %odd, %late, %even : tensor<?x8xf32>, tensor<?x3xf32>, tensor<?x16xf32>
+}
+
+// An extent that is no multiple of the stride, or not known, and a stride or an
+// offset that only a call knows, stay.
+// CHECK-LABEL: func.func @neg_strides(
+// CHECK-SAME:    %[[X:.*]]: tensor<4x15xf32>, %[[Y:.*]]: tensor<4x?xf32>, %[[Z:.*]]: tensor<4x16xf32>, %[[N:.*]]: index)
+// CHECK-DAG:   tensor.extract_slice %[[X]][0, 0] [4, 7] [1, 2]
+// CHECK-DAG:   tensor.extract_slice %[[Y]][0, 0] [4, 7] [1, 2]
+// CHECK-DAG:   tensor.extract_slice %[[Z]][0, 0] [4, 7] [1, %[[N]]]
+// CHECK-DAG:   tensor.extract_slice %[[Z]][0, %[[N]]] [4, 7] [1, 2]
+// CHECK-DAG:   tensor.insert_slice %[[Z]] into %{{.*}}[0, 0] [4, 16] [1, 2]
+func.func @neg_strides(%x: tensor<4x15xf32>, %y: tensor<4x?xf32>, %z: tensor<4x16xf32>, %n: index) -> (tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x33xf32>) {
+  %a = tensor.extract_slice %x[0, 0] [4, 7] [1, 2] : tensor<4x15xf32> to tensor<4x7xf32>
+  %b = tensor.extract_slice %y[0, 0] [4, 7] [1, 2] : tensor<4x?xf32> to tensor<4x7xf32>
+  %c = tensor.extract_slice %z[0, 0] [4, 7] [1, %n] : tensor<4x16xf32> to tensor<4x7xf32>
+  %d = tensor.extract_slice %z[0, %n] [4, 7] [1, 2] : tensor<4x16xf32> to tensor<4x7xf32>
+  %e = tensor.empty() : tensor<4x33xf32>
+  %f = tensor.insert_slice %z into %e[0, 0] [4, 16] [1, 2] : tensor<4x16xf32> into tensor<4x33xf32>
+  return %a, %b, %c, %d, %f : tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x33xf32>
+}

@@ -60,7 +60,10 @@ def NormalizePass : InterfacePass<"coda-normalize", "FunctionOpInterface"> {
        result becomes an index map. A product of one row and one column becomes
        a generic, a sum of products.
     3. Unit dims vanish; `Mx1` statistics become vectors; reshapes by a tensor
-       of extents, of which one is dynamic, become views.
+       of extents, of which one is dynamic, become views. What a slice takes or
+       writes with a stride along a static dim is one point of a dim that the view
+       of the dim as so many strides has: every second element of a row is one of
+       each pair.
     4. Reshapes move away from elementwise ops, so that tokens are one dim;
        slices move up to the contraction that they cut.
     5. Elementwise ops are merged: into a reader if it is the only one; casts,
@@ -91,9 +94,11 @@ def HoistSlicesPass : InterfacePass<"coda-hoist-slices", "FunctionOpInterface"> 
   let description = [{
     A slice of an elementwise op's value becomes the op on slices of its operands,
     where the slice is all that is read, and a slice of a concatenation becomes a
-    slice of the operand that it lies in. Front ends join two copies of the angles
-    of a rotary embedding before they take sines and cosines; the rotation reads
-    one half.
+    slice of the operand that it lies in. A slice of the whole of a tensor, also of
+    a dynamic number of rows, is the tensor, and unit dims that remain vanish. Front
+    ends join two copies of the angles of a rotary embedding, or repeat each for the
+    two of a pair, before they take sines and cosines or after; the rotation reads
+    one copy.
 
     ```mlir
     %two = tensor.concat dim(1) %angle, %angle
