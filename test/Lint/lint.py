@@ -62,6 +62,26 @@ def dead_checks(root):
                 yield path, number, "no RUN line gives FileCheck the prefix %s" % found.group(1)
 
 
+def dead_tests(root):
+    """Each file with RUN lines has a suffix that the tests of its folder have."""
+    def find_suffixes(folder):
+        for name in ("lit.local.cfg", "lit.cfg.py"):
+            text = "\n".join(lines(root, os.path.join(folder, name))) if os.path.isfile(
+                os.path.join(root, folder, name)) else ""
+            if found := re.search(r"config\.suffixes\s*=\s*\[(.*?)\]", text):
+                return tuple(re.findall(r'"(.*?)"', found.group(1)))
+        return find_suffixes(os.path.dirname(folder)) if folder else ()
+
+    for path in files(root, "test"):
+        if "/Inputs/" in path or path.endswith(("lit.cfg.py", "Lint/lint.py")):
+            continue
+        for number, line in enumerate(lines(root, path), 1):
+            if re.match(r"\s*(//|#|;)\s*RUN:", line):
+                if not path.endswith(find_suffixes(os.path.dirname(path))):
+                    yield path, number, "never runs: its folder's tests end otherwise"
+                break
+
+
 # Words of identifiers, alone or in a row, that belong to one model or kernel.
 SEMANTIC = {
     ("rope",), ("rotary",), ("swiglu",), ("geglu",), ("glu",), ("rms",),
@@ -156,6 +176,7 @@ def no_left_overs(root):
 
 RULES = {
     "dead-checks": dead_checks,
+    "dead-tests": dead_tests,
     "described": described,
     "examples": examples,
     "lowering-is-generic": lowering_is_generic,
