@@ -23,9 +23,10 @@ void coda::buildAutodiffPipeline(OpPassManager &pm,
   FusePipelineOptions fuse;
   fuse.numerics = options.numerics;
   fuse.allowF16Range = options.allowF16Range;
-  addFormation(pm, fuse, /*all=*/true);
+  // What is saved follows the roundings of the source; coda-autodiff drops them.
+  addFormation(pm, fuse, /*all=*/true, /*keepRoundings=*/true);
   if (options.fuse)
-    addFusion(pm, fuse);
+    addFusion(pm, fuse, /*keepRoundings=*/true);
   // A row's partial sums are saved as they are: a sum of them would be a launch.
   // The adjoint of a logaddexp reads its whole value.
   if (options.fuse)

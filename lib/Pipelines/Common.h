@@ -24,11 +24,13 @@ struct FusePipelineOptions;
 // The parts of coda-fuse-pipeline.
 
 /// From linalg to tile ops: normalise, raise, commute, form tile ops; `all`:
-/// also where nothing comes from a tile op.
+/// also where nothing comes from a tile op; `keepRoundings`: for coda-autodiff to
+/// see.
 void addFormation(OpPassManager &pm, const FusePipelineOptions &options,
-                  bool all);
+                  bool all, bool keepRoundings = false);
 /// Joins tile ops.
-void addFusion(OpPassManager &pm, const FusePipelineOptions &options);
+void addFusion(OpPassManager &pm, const FusePipelineOptions &options,
+               bool keepRoundings = false);
 /// Cuts reductions into partial ones, each time into the same: what is cut again
 /// has been saved whole. `sumsOnly`: sums alone, over whole granules. Nothing for
 /// strict numerics.

@@ -19,7 +19,8 @@ using namespace mlir;
 using namespace mlir::coda;
 
 void coda::addFormation(OpPassManager &pm,
-                        const FusePipelineOptions &options, bool all) {
+                        const FusePipelineOptions &options, bool all,
+                        bool keepRoundings) {
   pm.addPass(createInlinerPass());
   pm.addPass(createSymbolDCEPass());
   addCleanup(pm);
@@ -42,13 +43,16 @@ void coda::addFormation(OpPassManager &pm,
   FormTileOpsPassOptions form;
   form.numerics = options.numerics;
   form.all = all;
+  form.keepRoundings = keepRoundings;
   pm.addNestedPass<func::FuncOp>(createFormTileOpsPass(form));
   addCleanup(pm);
 }
 
-void coda::addFusion(OpPassManager &pm, const FusePipelineOptions &options) {
+void coda::addFusion(OpPassManager &pm, const FusePipelineOptions &options,
+                     bool keepRoundings) {
   FusePassOptions fuse;
   fuse.numerics = options.numerics;
+  fuse.keepRoundings = keepRoundings;
   pm.addNestedPass<func::FuncOp>(createFusePass(fuse));
   addCleanup(pm);
 }

@@ -9,6 +9,7 @@
 
 #include "coda/Dialect/Coda/Transforms/DifferentiableOpInterface.h"
 #include "coda/Dialect/Coda/Transforms/Passes.h"
+#include "coda/Dialect/Coda/Transforms/TileOpUtils.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -72,6 +73,13 @@ public:
       return signalPassFailure();
     FunctionAdjoint adjoint(main, options);
     flatten(main);
+    // Only a note is left of the roundings that coda-fuse kept.
+    if (!options.strict) {
+      adjoint.noteRoundings();
+      IRRewriter rewriter(&getContext());
+      getOperation().walk(
+          [&](TileOpInterface op) { dropRoundings(rewriter, op); });
+    }
     if (failed(adjoint.run()))
       return signalPassFailure();
     numAdjoints += adjoint.getNumAdjoints();
@@ -154,6 +162,36 @@ private:
 //===----------------------------------------------------------------------===//
 // What is active, what is at hand
 //===----------------------------------------------------------------------===//
+
+void FunctionAdjoint::noteRoundings() {
+  auto isRounding = [](Operation *op) {
+    return isa<arith::TruncFOp>(op) &&
+           !isQuantizedFloat(op->getResult(0).getType());
+  };
+  auto note = [&](Value value) {
+    if (value.getType().isF32() && !value.use_empty() &&
+        llvm::all_of(value.getUsers(), isRounding))
+      rounded.insert(value);
+  };
+  main.walk([&](TileOpInterface op) {
+    Block &body = op.getBody().front();
+    llvm::for_each(body.getArguments(), note);
+    for (Operation &inner : body.without_terminator()) {
+      // A product has the relative error of its factors: a scale may have been
+      // taken through the rounding.
+      auto isRounded = [&](Value operand) {
+        auto ext = operand.getDefiningOp<arith::ExtFOp>();
+        Operation *source = ext ? ext.getIn().getDefiningOp() : nullptr;
+        return (source && isRounding(source)) || rounded.contains(operand);
+      };
+      if (isa<arith::MulFOp, arith::DivFOp, arith::NegFOp>(inner) &&
+          inner.getResult(0).getType().isF32() &&
+          llvm::any_of(inner.getOperands(), isRounded))
+        rounded.insert(inner.getResult(0));
+      llvm::for_each(inner.getResults(), note);
+    }
+  });
+}
 
 void FunctionAdjoint::findActive() {
   for (BlockArgument argument : main.getArguments())

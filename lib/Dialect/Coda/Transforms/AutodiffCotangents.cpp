@@ -20,10 +20,34 @@
 using namespace mlir;
 using namespace mlir::coda;
 
+/// Whether a store of `type` rounds a cotangent, which is f32.
+static bool isNarrow(Type type) { return type.getIntOrFloatBitWidth() <= 16; }
+
 Type FunctionAdjoint::getStoredCotangentType(Value value) const {
   if (options.residualGradType && !isa<BlockArgument>(value))
     return options.residualGradType;
   return getElementTypeOrSelf(value);
+}
+
+bool FunctionAdjoint::isPrecise(Value value) {
+  if (!isActive(value) || isNarrow(getElementTypeOrSelf(value)))
+    return false;
+  Operation *def = value.getDefiningOp();
+  if (!def)
+    return true;
+  if (auto known = precise.find(value); known != precise.end())
+    return known->second;
+  bool result = llvm::any_of(def->getOperands(),
+                             [&](Value operand) { return isPrecise(operand); });
+  return precise[value] = result;
+}
+
+bool FunctionAdjoint::isRounded(Value cotangent) const {
+  Operation *def = cotangent.getDefiningOp();
+  if (!def || isa<TileOpInterface>(def))
+    return roundedCotangents.contains(cotangent);
+  return llvm::any_of(def->getOperands(),
+                      [&](Value operand) { return isRounded(operand); });
 }
 
 void FunctionAdjoint::addCotangent(Value value, Cotangent cotangent) {
@@ -103,6 +127,11 @@ Value FunctionAdjoint::sum(Location loc, RankedTensorType type,
   YieldOp::create(b, loc,
                   ValueRange{convertFloat(b, loc, total,
                                           type.getElementType())});
+  if (isNarrow(type.getElementType()) ||
+      llvm::any_of(parts, [&](const Cotangent &part) {
+        return isRounded(part.tensor);
+      }))
+    roundedCotangents.insert(map->getResult(0));
   return map->getResult(0);
 }
 
@@ -135,6 +164,8 @@ Value FunctionAdjoint::buildOuterProduct(Value target, const Product &product,
       b, loc, convertFloat(b, loc, map.getBody().getArgument(0), compute),
       convertFloat(b, loc, map.getBody().getArgument(1), compute));
   YieldOp::create(b, loc, ValueRange{convertFloat(b, loc, value, type)});
+  if (isNarrow(type) || isRounded(product.dacc))
+    roundedCotangents.insert(map->getResult(0));
   return map->getResult(0);
 }
 
@@ -199,6 +230,10 @@ Value FunctionAdjoint::buildProducts(Value target, ArrayRef<Product> products,
   YieldOp::create(b, loc,
                   ValueRange{convertFloat(
                       b, loc, gemm.getBody().getArgument(0), type)});
+  if (isNarrow(type) || llvm::any_of(products, [&](const Product &product) {
+        return isRounded(product.dacc);
+      }))
+    roundedCotangents.insert(gemm->getResult(0));
   return gemm->getResult(0);
 }
 

@@ -52,6 +52,11 @@ public:
   FunctionAdjoint(func::FuncOp main, const AutodiffOptions &options)
       : main(main), options(options), builder(main.getContext()) {}
 
+  /// Notes which values of regions have the precision of 16 bits in the source:
+  /// those that all readers have rounded, and products of such. To be called
+  /// before these roundings are dropped.
+  void noteRoundings();
+
   /// Creates the two functions behind `main`. Fails with a diagnostic, and may
   /// then leave them unfinished.
   LogicalResult run();
@@ -89,6 +94,15 @@ private:
     Type elementType;
     bool isSum = false;
   };
+  /// Values of the region of a tile op that the backward gets, or gets what
+  /// they are computed from.
+  struct Cut {
+    SmallVector<Value> values;
+    /// Values of the region on which a gradient depends that is not rounded to
+    /// 16 bits on its way to an argument.
+    DenseSet<Value> precise;
+    int64_t cost = 0;
+  };
   /// Where a value of a region comes from in the backward.
   struct Source {
     Value original; ///< a value of the region
@@ -121,6 +135,15 @@ private:
   SmallVector<OpFoldResult> getPrimals(ArrayRef<OpFoldResult> values);
   Value getGradient(BlockArgument argument);
   Type getStoredCotangentType(Value value) const;
+  /// Whether the cotangent of `value` reaches an argument in f32 or more.
+  bool isPrecise(Value value);
+  /// Whether a cotangent at hand, or what it was computed from, has been rounded
+  /// to 16 bits since it left the results.
+  bool isRounded(Value cotangent) const;
+  /// The cotangents among `loads` that `values` of the adjoint's block are
+  /// computed from have been.
+  bool isRounded(const RegionAdjoint &adjoint, ArrayRef<Value> values,
+                 ArrayRef<CotangentLoad> loads) const;
   /// The result of the function that is `value`, through reshapes of static
   /// shape; -1 if none. `views`: from the result to the value.
   int findResult(Value value, SmallVectorImpl<Operation *> &views) const;
@@ -131,10 +154,20 @@ private:
   LogicalResult differentiate(TileOpInterface op,
                               ArrayRef<CotangentLoad> loads);
   void recompute(TileOpInterface op);
+  /// Has what `op` loads for values of `cut.precise` at hand as it is stored.
+  void requestPrecise(TileOpInterface op, const Cut &cut);
+  void requestPrecise(Value value);
+  /// The stores of `op` that something asked for, as values of the adjoint's
+  /// block.
+  void addRequested(TileOpInterface op, RegionAdjoint &adjoint,
+                    SmallVectorImpl<Value> &outputs,
+                    SmallVectorImpl<Value> &preciseOutputs);
   /// Where the values of `cut` come from: saves what is not stored yet.
-  SmallVector<Source> save(TileOpInterface op, ArrayRef<Value> cut);
-  SmallVector<Value> chooseCut(TileOpInterface op, RegionAdjoint &adjoint,
-                               ArrayRef<Value> outputs, int64_t &total);
+  SmallVector<Source> save(TileOpInterface op, const Cut &cut);
+  /// A cut for `outputs`, values of the adjoint's block; `preciseOutputs` are
+  /// those of them that are not rounded to 16 bits.
+  Cut chooseCut(TileOpInterface op, RegionAdjoint &adjoint,
+                ArrayRef<Value> outputs, ArrayRef<Value> preciseOutputs);
   SmallVector<Value> emitMap(TileOpInterface op, RegionAdjoint &adjoint,
                              ArrayRef<Source> sources,
                              ArrayRef<CotangentLoad> loads,
@@ -142,9 +175,17 @@ private:
   void addProducts(TileOpInterface op, ArrayRef<Value> daccs);
   AffineMap getAccMap(TileOpInterface op, unsigned acc);
   AffineMap getFullMap(TileOpInterface op);
-  int64_t getCost(TileOpInterface op, Value original);
+  /// Whether a rounding to 16 bits may stand for `original`.
+  bool mayRound(Value original, const DenseSet<Value> &precise) const;
+  /// The element type in which a value of the region of `op` is saved.
+  Type getSavedType(TileOpInterface op, Value original,
+                    const DenseSet<Value> &precise) const;
+  int64_t getBytesOfStore(TileOpInterface op, Value original,
+                          const DenseSet<Value> &precise);
+  int64_t getCost(TileOpInterface op, Value original,
+                  const DenseSet<Value> &precise);
   /// Bytes of the stores that the forward gets for values of `cut`.
-  int64_t getAddedBytes(TileOpInterface op, ArrayRef<Value> cut);
+  int64_t getAddedBytes(TileOpInterface op, const Cut &cut);
   /// Accumulator `acc` of `op`, computed again.
   Value getAccAgain(TileOpInterface op, unsigned acc);
 
@@ -161,6 +202,9 @@ private:
   OpBuilder builder; ///< at the end of the backward
   IRMapping toForward;
   DenseSet<Value> active;
+  DenseMap<Value, bool> precise;
+  DenseSet<Value> roundedCotangents; ///< results of tile ops of the backward
+  DenseSet<Value> rounded; ///< see noteRoundings
   DenseSet<Value> returned; ///< results of the function, through reshapes
   DenseMap<Value, SmallVector<Cotangent>> cotangents;
   DenseMap<Value, SmallVector<Product>> products;
@@ -172,6 +216,8 @@ private:
   SmallVector<std::pair<Value, Value>> resolved;
   /// Results of tile ops that something asked for and that are not at hand yet.
   llvm::MapVector<Value, Value> requests;
+  /// Values that are asked for, now or later, without a rounding.
+  DenseSet<Value> preciseRequests;
 
   // Arguments of the backward, as placeholders.
   llvm::MapVector<unsigned, Value> neededArguments;

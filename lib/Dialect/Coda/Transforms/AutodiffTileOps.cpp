@@ -90,9 +90,16 @@ static int64_t getBytes(Type type) {
   return bytes;
 }
 
-/// The element type in which a value of the region of `op` is saved.
-static Type getSavedType(TileOpInterface op, Type type) {
-  if (op.getNumProducts() && type.isF32()) {
+bool FunctionAdjoint::mayRound(Value original,
+                               const DenseSet<Value> &precise) const {
+  return !options.strict &&
+         (!precise.contains(original) || rounded.contains(original));
+}
+
+Type FunctionAdjoint::getSavedType(TileOpInterface op, Value original,
+                                   const DenseSet<Value> &precise) const {
+  Type type = original.getType();
+  if (op.getNumProducts() && type.isF32() && mayRound(original, precise)) {
     Type factor = getElementTypeOrSelf(op.getLhs()[0]);
     if (factor.isF16() || factor.isBF16())
       return factor;
@@ -100,35 +107,38 @@ static Type getSavedType(TileOpInterface op, Type type) {
   return type;
 }
 
-/// Bytes of a new store, through `map`, of a value of type `type`.
-static int64_t getBytesOfStore(TileOpInterface op, Type type, AffineMap map) {
+int64_t FunctionAdjoint::getBytesOfStore(TileOpInterface op, Value original,
+                                         const DenseSet<Value> &precise) {
   SmallVector<int64_t> extents = op.getStaticExtents(), shape;
-  for (AffineExpr e : map.getResults())
+  for (AffineExpr e : getFullMap(op).getResults())
     shape.push_back(extents[cast<AffineDimExpr>(e).getPosition()]);
-  return getBytes(RankedTensorType::get(shape, getSavedType(op, type)));
+  return getBytes(
+      RankedTensorType::get(shape, getSavedType(op, original, precise)));
 }
 
-/// Whether a store of `yielded` is one of `value`: it is, or its rounding.
-static bool isStoreOf(Value yielded, Value value, bool strict) {
+/// Whether a store of `yielded` is one of `value`: it is, or with `mayRound` its
+/// rounding.
+static bool isStoreOf(Value yielded, Value value, bool mayRound) {
   if (yielded == value)
     return true;
   auto rounding = yielded.getDefiningOp<arith::TruncFOp>();
-  return !strict && rounding && rounding.getIn() == value &&
+  return mayRound && rounding && rounding.getIn() == value &&
          !isQuantizedFloat(rounding.getType());
 }
 
 /// The output of `op` that stores `value` of its region; -1 if none does.
-static int findStore(TileOpInterface op, Value value, bool strict) {
+static int findStore(TileOpInterface op, Value value, bool mayRound) {
   for (unsigned o = 0; o < op.getOutputs().size(); ++o)
     if (!op.getCombiner(o) &&
         llvm::any_of(op.getYieldedValues(o), [&](Value yielded) {
-          return isStoreOf(yielded, value, strict);
+          return isStoreOf(yielded, value, mayRound);
         }))
       return o;
   return -1;
 }
 
-int64_t FunctionAdjoint::getCost(TileOpInterface op, Value original) {
+int64_t FunctionAdjoint::getCost(TileOpInterface op, Value original,
+                                 const DenseSet<Value> &precise) {
   auto argument = dyn_cast<BlockArgument>(original);
   auto isFree = [&](Value tensor, bool isStored) {
     SmallVector<Operation *> views;
@@ -149,7 +159,8 @@ int64_t FunctionAdjoint::getCost(TileOpInterface op, Value original) {
     }
   if (findSaved(original))
     return 0;
-  int store = argument ? -1 : findStore(op, original, options.strict);
+  int store =
+      argument ? -1 : findStore(op, original, mayRound(original, precise));
   if (store >= 0) {
     Value tensor = op->getResult(store);
     SmallVector<Operation *> views;
@@ -167,7 +178,7 @@ int64_t FunctionAdjoint::getCost(TileOpInterface op, Value original) {
     return RegionAdjoint::kNever;
   // A new store.
   if (options.save != SavePolicy::All)
-    return getBytesOfStore(op, original.getType(), getFullMap(op));
+    return getBytesOfStore(op, original, precise);
   // Saved for nothing but its price in time, unless it is a value per row.
   DenseSet<Value> fullValues;
   for (unsigned a = 0; a < op.getAccSizes().size(); ++a)
@@ -185,15 +196,15 @@ int64_t FunctionAdjoint::getCost(TileOpInterface op, Value original) {
 }
 
 int64_t FunctionAdjoint::getAddedBytes(TileOpInterface op,
-                                       ArrayRef<Value> cut) {
+                                       const Cut &cut) {
   int64_t bytes = 0;
-  for (Value value : cut) {
+  for (Value value : cut.values) {
     bool isLoad = false;
     for (unsigned i = 0; i < op.getInputs().size(); ++i)
       isLoad |= llvm::is_contained(op.getInputArguments(i), value);
     if (!isLoad && !findSaved(value) &&
-        findStore(op, value, options.strict) < 0)
-      bytes += getBytesOfStore(op, value.getType(), getFullMap(op));
+        findStore(op, value, mayRound(value, cut.precise)) < 0)
+      bytes += getBytesOfStore(op, value, cut.precise);
   }
   return bytes;
 }
@@ -252,10 +263,19 @@ Value FunctionAdjoint::getAccAgain(TileOpInterface op, unsigned acc) {
   return known[acc];
 }
 
-SmallVector<Value> FunctionAdjoint::chooseCut(TileOpInterface op,
-                                              RegionAdjoint &adjoint,
-                                              ArrayRef<Value> outputs,
-                                              int64_t &total) {
+FunctionAdjoint::Cut
+FunctionAdjoint::chooseCut(TileOpInterface op, RegionAdjoint &adjoint,
+                           ArrayRef<Value> outputs,
+                           ArrayRef<Value> preciseOutputs) {
+  Cut cut;
+  SmallVector<Value> worklist = adjoint.getNeeded(preciseOutputs);
+  while (!worklist.empty()) {
+    Value value = worklist.pop_back_val();
+    if (!cut.precise.insert(value).second)
+      continue;
+    if (Operation *def = value.getDefiningOp())
+      llvm::append_range(worklist, def->getOperands());
+  }
   DenseSet<Value> accs;
   for (unsigned a = 0; a < op.getAccSizes().size(); ++a)
     for (BlockArgument argument : op.getAccArguments(a))
@@ -273,15 +293,16 @@ SmallVector<Value> FunctionAdjoint::chooseCut(TileOpInterface op,
             op.getInputs()[i].getDefiningOp());
     return false;
   };
-  return adjoint.chooseCut(
+  cut.values = adjoint.chooseCut(
       adjoint.getNeeded(outputs), isLeaf,
-      [&](Value value) { return getCost(op, value); }, total);
+      [&](Value value) { return getCost(op, value, cut.precise); }, cut.cost);
+  return cut;
 }
 
 SmallVector<FunctionAdjoint::Source>
-FunctionAdjoint::save(TileOpInterface op, ArrayRef<Value> cut) {
+FunctionAdjoint::save(TileOpInterface op, const Cut &cut) {
   SmallVector<Source> sources;
-  for (Value value : cut) {
+  for (Value value : cut.values) {
     Source source;
     source.original = value;
     auto argument = dyn_cast<BlockArgument>(value);
@@ -297,7 +318,8 @@ FunctionAdjoint::save(TileOpInterface op, ArrayRef<Value> cut) {
       sources.push_back(source);
       continue;
     }
-    int store = argument ? -1 : findStore(op, value, options.strict);
+    int store =
+        argument ? -1 : findStore(op, value, mayRound(value, cut.precise));
     if (store >= 0) {
       saveResult(cast<OpResult>(op->getResult(store)));
       source.result = store;
@@ -308,7 +330,7 @@ FunctionAdjoint::save(TileOpInterface op, ArrayRef<Value> cut) {
     entry.inRegion = value;
     entry.op = op;
     entry.map = getFullMap(op);
-    entry.elementType = getSavedType(op, value.getType());
+    entry.elementType = getSavedType(op, value, cut.precise);
     SmallVector<int64_t> extents = op.getStaticExtents(), shape;
     for (AffineExpr e : entry.map.getResults())
       shape.push_back(extents[cast<AffineDimExpr>(e).getPosition()]);
@@ -365,7 +387,7 @@ SmallVector<Value> FunctionAdjoint::emitMap(TileOpInterface op,
       values.push_back(Value());
       for (const Source &source : sources)
         if (source.result == static_cast<int>(o) &&
-            isStoreOf(yielded, source.original, options.strict)) {
+            isStoreOf(yielded, source.original, !options.strict)) {
           // The value before and after its rounding may both be in the cut.
           if (values.back())
             twins.push_back({values.back(), adjoint.getCopy(source.original)});
@@ -499,6 +521,49 @@ SmallVector<Value> FunctionAdjoint::emitMap(TileOpInterface op,
   return llvm::to_vector_of<Value>(map->getResults());
 }
 
+bool FunctionAdjoint::isRounded(const RegionAdjoint &adjoint,
+                                ArrayRef<Value> values,
+                                ArrayRef<CotangentLoad> loads) const {
+  SetVector<Value> sources = adjoint.getSources(values, {});
+  for (auto [i, load] : llvm::enumerate(loads))
+    if (isRounded(load.tensor) &&
+        llvm::any_of(adjoint.getCotangentArguments(i),
+                     [&](Value v) { return sources.contains(v); }))
+      return true;
+  return false;
+}
+
+void FunctionAdjoint::requestPrecise(Value value) {
+  Operation *def = value.getDefiningOp();
+  if (!def || !preciseRequests.insert(value).second ||
+      isa<TileOpInterface>(def))
+    return;
+  for (Value operand : def->getOperands())
+    requestPrecise(operand);
+}
+
+void FunctionAdjoint::requestPrecise(TileOpInterface op, const Cut &cut) {
+  for (unsigned i = 0; i < op.getInputs().size(); ++i)
+    if (llvm::any_of(op.getInputArguments(i),
+                     [&](Value v) { return cut.precise.contains(v); }))
+      requestPrecise(op.getInputs()[i]);
+}
+
+void FunctionAdjoint::addRequested(TileOpInterface op, RegionAdjoint &adjoint,
+                                   SmallVectorImpl<Value> &outputs,
+                                   SmallVectorImpl<Value> &preciseOutputs) {
+  for (OpResult result : op->getResults()) {
+    unsigned o = result.getResultNumber();
+    if (!requests.contains(result) || op.getCombiner(o))
+      continue;
+    for (Value value : op.getYieldedValues(o)) {
+      outputs.push_back(adjoint.getCopy(value));
+      if (preciseRequests.contains(result))
+        preciseOutputs.push_back(outputs.back());
+    }
+  }
+}
+
 void FunctionAdjoint::recompute(TileOpInterface op) {
   SmallVector<unsigned> wanted;
   for (OpResult result : op->getResults())
@@ -512,17 +577,14 @@ void FunctionAdjoint::recompute(TileOpInterface op) {
   none.wantInput.assign(op.getInputs().size(), false);
   RegionAdjoint region(op, none);
   (void)region.build();
-  SmallVector<Value> needed;
-  for (unsigned o : wanted)
-    if (!op.getCombiner(o))
-      for (Value value : op.getYieldedValues(o))
-        needed.push_back(region.getCopy(value));
-  int64_t total = 0;
-  SmallVector<Value> cut = chooseCut(op, region, needed, total);
+  SmallVector<Value> needed, precise;
+  addRequested(op, region, needed, precise);
+  Cut cut = chooseCut(op, region, needed, precise);
   auto isCut = [&](unsigned o) {
     return op.getCombiner(o) ||
-           llvm::any_of(op.getYieldedValues(o),
-                        [&](Value v) { return llvm::is_contained(cut, v); });
+           llvm::any_of(op.getYieldedValues(o), [&](Value v) {
+             return llvm::is_contained(cut.values, v);
+           });
   };
   // A sum is saved; so is a store that the cut has.
   for (unsigned o : wanted)
@@ -543,6 +605,7 @@ void FunctionAdjoint::recompute(TileOpInterface op) {
   }
   if (outputs.empty())
     return;
+  requestPrecise(op, cut);
   SmallVector<Value> values =
       emitMap(op, region, save(op, cut), {}, outputs);
   for (auto [o, value] : llvm::zip_equal(numbers, values))
@@ -610,45 +673,44 @@ LogicalResult FunctionAdjoint::differentiate(TileOpInterface op,
 
   // Both forms of the cotangents of row factors; the one that needs less of the
   // forward is taken.
-  auto build = [&](bool euler, SmallVectorImpl<Value> &cut, int64_t &total)
-      -> std::unique_ptr<RegionAdjoint> {
+  auto build = [&](bool euler, Cut &cut) -> std::unique_ptr<RegionAdjoint> {
     spec.euler = euler;
     auto adjoint = std::make_unique<RegionAdjoint>(op, spec);
     if (failed(adjoint->build()))
       return nullptr;
-    SmallVector<Value> wanted;
+    SmallVector<Value> wanted, preciseWanted;
     for (unsigned a = 0; a < op.getAccSizes().size(); ++a)
       llvm::append_range(wanted, adjoint->accCotangents(a));
-    for (unsigned i = 0; i < op.getInputs().size(); ++i)
+    for (unsigned i = 0; i < op.getInputs().size(); ++i) {
       llvm::append_range(wanted, adjoint->inputCotangents(i));
+      if (isPrecise(op.getInputs()[i]) &&
+          !isRounded(*adjoint, adjoint->inputCotangents(i), loads))
+        llvm::append_range(preciseWanted, adjoint->inputCotangents(i));
+    }
     // Stores that are asked for belong to the same decision.
-    for (OpResult result : op->getResults())
-      if (requests.contains(result) &&
-          !op.getCombiner(result.getResultNumber()))
-        for (Value v : op.getYieldedValues(result.getResultNumber()))
-          wanted.push_back(adjoint->getCopy(v));
-    cut = chooseCut(op, *adjoint, wanted, total);
+    addRequested(op, *adjoint, wanted, preciseWanted);
+    cut = chooseCut(op, *adjoint, wanted, preciseWanted);
     return adjoint;
   };
-  SmallVector<Value> cut, plainCut;
-  int64_t total = 0, plainTotal = 0;
-  std::unique_ptr<RegionAdjoint> adjoint = build(true, cut, total);
+  Cut cut;
+  std::unique_ptr<RegionAdjoint> adjoint = build(true, cut);
   if (!adjoint)
     return failure();
   if (adjoint->usesEuler()) {
-    std::unique_ptr<RegionAdjoint> plain = build(false, plainCut, plainTotal);
+    Cut plainCut;
+    std::unique_ptr<RegionAdjoint> plain = build(false, plainCut);
     if (!plain)
       return failure();
-    if (plainTotal < total) {
+    if (plainCut.cost < cut.cost) {
       adjoint = std::move(plain);
-      cut = plainCut;
+      cut = std::move(plainCut);
     }
   }
 
   if (options.recomputeOver > 0 &&
       getAddedBytes(op, cut) > options.recomputeOver) {
     again[op] = {};
-    adjoint = build(true, cut, total);
+    adjoint = build(true, cut);
     if (!adjoint)
       return failure();
   }
@@ -699,9 +761,22 @@ LogicalResult FunctionAdjoint::differentiate(TileOpInterface op,
   if (outputs.empty())
     return success();
   ++numAdjoints;
+  requestPrecise(op, cut);
   SmallVector<Source> sources = save(op, cut);
   SmallVector<Value> results =
       emitMap(op, *adjoint, sources, loads, outputs);
+  for (auto [result, output] : llvm::zip_equal(results, outputs)) {
+    // A cotangent that goes through as it is, a residual's, stays as it is.
+    bool rounds = output.elementType.getIntOrFloatBitWidth() <= 16;
+    rounds &= !llvm::all_of(output.values, [type = output.elementType](Value v) {
+      while (auto ext = v ? v.getDefiningOp<arith::ExtFOp>() : nullptr)
+        v = ext.getIn();
+      return v && isa<BlockArgument>(v) && v.getType() == type;
+    });
+    if (rounds ||
+        isRounded(*adjoint, output.values, loads))
+      roundedCotangents.insert(result);
+  }
 
   for (auto [i, output] : llvm::enumerate(ofInput))
     if (output != kNone)
@@ -727,7 +802,10 @@ void FunctionAdjoint::addProducts(TileOpInterface op, ArrayRef<Value> daccs) {
         Product product;
         product.dacc = daccs[a];
         product.daccMap = getAccMap(op, a);
-        product.other = getPrimal(ofLhs ? op.getRhs()[p] : op.getLhs()[p]);
+        Value other = ofLhs ? op.getRhs()[p] : op.getLhs()[p];
+        if (isPrecise(target) && !isRounded(product.dacc))
+          requestPrecise(other);
+        product.other = getPrimal(other);
         product.otherMap = ofLhs ? op.getRhsMap(p) : op.getLhsMap(p);
         product.targetMap = ofLhs ? op.getLhsMap(p) : op.getRhsMap(p);
         product.isSum = !ofLhs;

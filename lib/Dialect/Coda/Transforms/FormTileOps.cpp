@@ -653,7 +653,8 @@ public:
     for (TileOpInterface op : formed)
       if (numerics != Numerics::Strict) {
         computeInF32(rewriter, op);
-        dropRoundings(rewriter, op);
+        if (!keepRoundings)
+          dropRoundings(rewriter, op);
       }
   }
 

@@ -186,7 +186,7 @@ bool FusePass::join(TileOpInterface consumer, unsigned input, JoinPlan &plan) {
   case JoinKind::Merge: {
     TileOpInterface merged = mergeTileOps(rewriter, plan.producer, consumer,
                                           {plan.consumerToProducer});
-    if (numerics != Numerics::Strict)
+    if (numerics != Numerics::Strict && !keepRoundings)
       dropRoundings(rewriter, merged);
     ++numFused;
     return true;
@@ -195,7 +195,7 @@ bool FusePass::join(TileOpInterface consumer, unsigned input, JoinPlan &plan) {
     TileOpInterface producer = plan.producer;
     TileOpInterface result =
         cloneIntoReader(rewriter, producer, consumer, input);
-    if (numerics != Numerics::Strict)
+    if (numerics != Numerics::Strict && !keepRoundings)
       dropRoundings(rewriter, result);
     if (producer->use_empty())
       rewriter.eraseOp(producer);

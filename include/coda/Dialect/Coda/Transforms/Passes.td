@@ -280,7 +280,9 @@ def FormTileOpsPass : InterfacePass<"coda-form-tile-ops", "FunctionOpInterface">
            "strict: keep every rounding",
            [{::mlir::coda::getNumericsValues()}]>,
     Option<"all", "all", "bool", "false",
-           "Make maps of all elementwise ops and sums of floats">
+           "Make maps of all elementwise ops and sums of floats">,
+    Option<"keepRoundings", "keep-roundings", "bool", "false",
+           "Leave a rounding that is extended again for coda-autodiff to see">
   ];
   let statistics = [
     Statistic<"numGemms", "num-gemms", "gemms formed">,
@@ -320,7 +322,9 @@ def FusePass : InterfacePass<"coda-fuse", "FunctionOpInterface"> {
     Option<"numerics", "numerics", "::mlir::coda::Numerics",
            "::mlir::coda::Numerics::Relaxed",
            "strict: keep every rounding",
-           [{::mlir::coda::getNumericsValues()}]>
+           [{::mlir::coda::getNumericsValues()}]>,
+    Option<"keepRoundings", "keep-roundings", "bool", "false",
+           "Leave a rounding that is extended again for coda-autodiff to see">
   ];
   let statistics = [
     Statistic<"numFused", "num-fused", "pairs of tile ops merged">,
@@ -333,8 +337,9 @@ def FusePass : InterfacePass<"coda-fuse", "FunctionOpInterface"> {
 def AutodiffPass : Pass<"coda-autodiff", "ModuleOp"> {
   let summary = "Derive the backward of a function";
   let description = [{
-    NON-NUMERIC-PRESERVING unless `numerics=strict`: the backward reads values of
-    the forward as they are stored, that is, rounded.
+    NON-NUMERIC-PRESERVING unless `numerics=strict`: values of the forward are
+    saved in the 16 bits of the factors where the gradients that read them have no
+    more, and roundings that are extended again are dropped.
 
     Adds `@F_fwd`, which returns the results of `@F` and then what is saved, and
     `@F_bwd`: from arguments of `@F` that it needs, saved values, and one
