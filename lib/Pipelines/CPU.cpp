@@ -53,6 +53,7 @@ void coda::buildCPULoopsPipeline(OpPassManager &pm,
   }
   pm.addPass(createCodaGuardTraps());
   pm.addPass(createCodaHostSignature());
+  pm.addPass(createCodaComputeOnce());
   pm.addPass(createCodaFoldTransposes());
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   addCleanup(pm);

@@ -131,6 +131,35 @@ def CodaExpandF8 : Pass<"coda-expand-f8"> {
   let dependentDialects = ["arith::ArithDialect"];
 }
 
+def CodaComputeOnce : Pass<"coda-compute-once"> {
+  let summary = "Computes what fewer loops tell once, not at each point";
+  let description = [{
+    In the body of a `linalg.generic` a value may depend on some of the loops
+    alone. Where it takes a call of the math library or a polynomial, depends on
+    the innermost loop and not on all loops around, it is computed by an op of its
+    own over its loops, and loaded: the sines and cosines of a position and a
+    frequency are the same for all heads. What does not depend on the innermost
+    loop is computed once a row anyway (`coda-vectorize-loops`), and what costs
+    less than a load at each point. Fusion computes such values where they are
+    read, which on a GPU saves a launch and the table; here it saves nothing.
+
+    Nothing is rounded otherwise: a value is stored in the type that it has.
+
+    ```mlir
+    %y = linalg.generic {(m, h, d)} ins(%x[m, h, d], %p[m], %f[d]) {x * cos(p * f)}
+    ```
+    ==>
+    ```mlir
+    %c = linalg.generic {(m, d)} ins(%p[m], %f[d]) {cos(p * f)}
+    %y = linalg.generic {(m, h, d)} ins(%x[m, h, d], %p[m], %f[d], %c[m, d]) {x * c}
+    ```
+  }];
+  let statistics = [
+    Statistic<"numTables", "num-tables", "ops made of values of fewer loops">
+  ];
+  let dependentDialects = ["linalg::LinalgDialect", "tensor::TensorDialect"];
+}
+
 def CodaFoldTransposes : Pass<"coda-fold-transposes"> {
   let summary = "Reads transposed factors of contractions where they are";
   let description = [{
