@@ -15,7 +15,6 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -75,10 +74,6 @@ RemarkParts coda::parseRemark(StringRef message) {
 }
 
 void CompilationReport::addRemark(const Diagnostic &remark) {
-  llvm::json::Object object{{"location", describeLocation(remark.getLocation())},
-                            {"message", remark.str()}};
-  if (std::string line = getLine(remark.getLocation()); !line.empty())
-    object["source"] = std::move(line);
   llvm::json::Array notes;
   for (const Diagnostic &note :
        const_cast<Diagnostic &>(remark).getNotes()) {
@@ -90,9 +85,11 @@ void CompilationReport::addRemark(const Diagnostic &remark) {
                            {"message", note.str()},
                            {"source", getLine(note.getLocation())}});
   }
-  if (!notes.empty())
-    object["notes"] = std::move(notes);
-  remarks.push_back(std::move(object));
+  remarks.push_back(
+      llvm::json::Object{{"location", describeLocation(remark.getLocation())},
+                         {"message", remark.str()},
+                         {"source", getLine(remark.getLocation())},
+                         {"notes", std::move(notes)}});
 }
 
 llvm::json::Array CompilationReport::getSources(Operation *root) const {
@@ -103,7 +100,7 @@ llvm::json::Array CompilationReport::getSources(Operation *root) const {
     if (where.empty() || !seen.insert(where).second)
       return;
     places.push_back(
-        llvm::json::Object{{"location", where}, {"text", getLine(loc)}});
+        llvm::json::Object{{"location", where}, {"source", getLine(loc)}});
   };
   root->walk([&](Operation *op) {
     if (op == root || op->hasTrait<OpTrait::IsTerminator>())
@@ -184,7 +181,9 @@ llvm::json::Object CompilationReport::describeKernel(Operation *op) const {
   return llvm::json::Object{{"name", function.getName()},
                             {"ops", std::move(ops)},
                             {"members", std::move(members)},
-                            {"sources", getSources(function)}};
+                            {"sources", getSources(function)},
+                            {"schedule", nullptr},
+                            {"unscheduled", nullptr}};
 }
 
 void CompilationReport::addFused(ModuleOp module) {
@@ -207,7 +206,10 @@ void CompilationReport::addFused(ModuleOp module) {
     });
     functions.push_back(llvm::json::Object{{"name", function.getName()},
                                            {"launches", std::move(launches)},
-                                           {"unfused", std::move(unfused)}});
+                                           {"unfused", std::move(unfused)},
+                                           {"loops", llvm::json::Array()},
+                                           {"unscheduled", llvm::json::Array()},
+                                           {"workspace", nullptr}});
   }
 }
 
@@ -255,14 +257,20 @@ void CompilationReport::addLaunched(ModuleOp module) {
     if (!function)
       continue;
     llvm::json::Array launches, loops, unscheduled;
+    // One line of source may be several loops.
+    llvm::MapVector<StringRef, std::pair<llvm::json::Object, int64_t>> places;
+    llvm::StringSet<> names;
     for (const llvm::json::Value &kernel : *object.getArray("launches"))
       if (getReason(*kernel.getAsString()))
         unscheduled.push_back(kernel);
     function.walk([&](Operation *op) {
-      if (coda_gpu::isLaunchedAsLoops(op))
-        loops.push_back(llvm::json::Object{
-            {"location", describeLocation(op->getLoc())},
-            {"source", getLine(op->getLoc())}});
+      if (coda_gpu::isLaunchedAsLoops(op)) {
+        std::string where = describeLocation(op->getLoc());
+        auto &[place, count] = places[names.insert(where).first->getKey()];
+        if (++count == 1)
+          place = llvm::json::Object{{"location", where},
+                                     {"source", getLine(op->getLoc())}};
+      }
       auto call = dyn_cast<func::CallOp>(op);
       if (!call)
         return;
@@ -271,6 +279,10 @@ void CompilationReport::addLaunched(ModuleOp module) {
         kernels.push_back(describeKernel(
             module.lookupSymbol<func::FuncOp>(call.getCallee())));
     });
+    for (auto &[where, found] : places) {
+      found.first["count"] = found.second;
+      loops.push_back(std::move(found.first));
+    }
     object["launches"] = std::move(launches);
     object["loops"] = std::move(loops);
     object["unscheduled"] = std::move(unscheduled);
@@ -358,6 +370,12 @@ private:
     text(value);
     os << "</span>";
   }
+  /// Where something is, and the line of source there.
+  void place(const llvm::json::Object &object, StringRef between) {
+    where(get(object, "location"));
+    os << between;
+    code(get(object, "source"));
+  }
   /// A row whose second cell holds one line for each of `values`, if any.
   void row(StringRef name, const llvm::json::Array *values) {
     if (!values || values->empty())
@@ -405,25 +423,23 @@ void HTMLPrinter::functions(const llvm::json::Array &functions) {
       os << count << ' ';
       code(name);
     }
-    if (const llvm::json::Array *unscheduled = function.getArray("unscheduled"))
-      for (const llvm::json::Value &kernel : *unscheduled) {
-        line();
-        code(kernel.getAsString().value_or(""));
-        os << ", no schedule";
-      }
+    for (const llvm::json::Value &kernel : *function.getArray("unscheduled")) {
+      line();
+      code(kernel.getAsString().value_or(""));
+      os << ", no schedule";
+    }
     os << (isFirst ? "nothing" : "") << "</td><td>";
-    const llvm::json::Array *loops = function.getArray("loops");
-    if (!loops || loops->empty()) {
+    const llvm::json::Array &loops = *function.getArray("loops");
+    int64_t count = 0;
+    for (const llvm::json::Value &loop : loops)
+      count += loop.getAsObject()->getInteger("count").value_or(0);
+    if (loops.empty())
       os << "none";
-    } else {
-      os << loops->size() << ", of";
-      llvm::SetVector<StringRef> places;
-      for (const llvm::json::Value &loop : *loops)
-        places.insert(get(*loop.getAsObject(), "location"));
-      for (StringRef place : places) {
-        os << "<br>";
-        where(place);
-      }
+    else
+      os << count << ", of";
+    for (const llvm::json::Value &loop : loops) {
+      os << "<br>";
+      where(get(*loop.getAsObject(), "location"));
     }
     os << "</td><td>";
     StringRef workspace = get(function, "workspace");
@@ -468,9 +484,7 @@ void HTMLPrinter::kernel(const llvm::json::Object &kernel) {
   for (auto [i, value] : llvm::enumerate(*kernel.getArray("sources"))) {
     const llvm::json::Object &source = *value.getAsObject();
     os << (i ? "<br>" : "");
-    where(get(source, "location"));
-    os << ' ';
-    code(get(source, "text"));
+    place(source, " ");
   }
   os << "</td></tr>\n</table>\n";
 }
@@ -495,19 +509,14 @@ void HTMLPrinter::remarks(const llvm::json::Array &remarks) {
     os << "</td><td>";
     text(detail);
     os << "</td><td>";
-    where(get(remark, "location"));
-    os << "<br>";
-    code(get(remark, "source"));
-    if (const llvm::json::Array *notes = remark.getArray("notes"))
-      for (const llvm::json::Value &value : *notes) {
-        const llvm::json::Object &note = *value.getAsObject();
-        os << "<br>";
-        text(get(note, "message"));
-        os << ": ";
-        where(get(note, "location"));
-        os << ' ';
-        code(get(note, "source"));
-      }
+    place(remark, "<br>");
+    for (const llvm::json::Value &value : *remark.getArray("notes")) {
+      const llvm::json::Object &note = *value.getAsObject();
+      os << "<br>";
+      text(get(note, "message"));
+      os << ": ";
+      place(note, " ");
+    }
     os << "</td></tr>\n";
   }
   os << "</table>\n";

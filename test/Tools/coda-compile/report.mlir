@@ -14,10 +14,12 @@
 // JSON:        "launches": [
 // JSON-NEXT:     "[[GEMM:.+]]"
 // JSON-NEXT:   ],
+// JSON-NEXT:   "loops": [],
 // JSON-NEXT:   "name": "main",
 // JSON-NEXT:   "unfused": [
 // JSON-NEXT:     "linalg.fill"
-// JSON:        "workspace": "{{[0-9]+}} bytes"
+// JSON:        "unscheduled": [],
+// JSON-NEXT:   "workspace": "{{[0-9]+}} bytes"
 // JSON:      "input": "{{.*}}report.mlir"
 // JSON:      "kernels": [
 // JSON:        "accumulators": [
@@ -30,11 +32,14 @@
 // JSON:        "name": "[[GEMM]]"
 // JSON:        "sources": [
 // JSON:          "location": "{{.*}}report.mlir:{{[0-9]+}}:8"
-// JSON-NEXT:     "text": "%k = linalg.generic
-// JSON:          "text": "%g = linalg.generic
+// JSON-NEXT:     "source": "%k = linalg.generic
+// JSON:          "source": "%g = linalg.generic
+// JSON:        "unscheduled": null
 // JSON:      "remarks": [
 // JSON:        "location": "{{.*}}report.mlir:{{[0-9]+}}:8"
 // JSON-NEXT:   "message": "[coda-raise] not raised to rms_norm: reduction-not-whole: the mean square covers 2 of 4 elements"
+// JSON-NEXT:   "notes": [
+// JSON:        ],
 // JSON-NEXT:   "source": "%h = linalg.generic
 
 // A page that needs nothing but itself; what comes from the source is escaped.
