@@ -8,7 +8,14 @@ import warnings
 from typing import Any, Optional, Union
 
 from .artifact import Artifact
-from .errors import ArgumentError, CompileError, PerformanceWarning, ToolNotFoundError
+from .errors import (
+    ArgumentError,
+    ArtifactError,
+    CompileError,
+    DeviceError,
+    PerformanceWarning,
+    ToolNotFoundError,
+)
 
 
 def find_tool(name: str) -> str:
@@ -46,6 +53,12 @@ def _flags(options: dict) -> list:
     return flags
 
 
+def _is_path(text: str) -> bool:
+    """Whether what should be MLIR is one line that names a file."""
+    return "\n" not in text and "\0" not in text and (
+        text.endswith((".mlir", ".mlirbc")) or os.path.exists(text))
+
+
 def compile(
     source: Union[str, bytes, "os.PathLike[str]"],
     target: str = "cpu",
@@ -57,8 +70,9 @@ def compile(
 
     source   MLIR as text or bytecode, or a path object of a file that holds it
     target   "cpu" or "sm_90a"
-    output   where to keep the shared library; None: it is removed when the
-             artifact is no longer used
+    output   where to keep the shared library, also where it cannot be loaded
+             here (a GPU's, say, on a machine without one); None: it is removed
+             when the artifact is no longer used
     options  flags of coda-compile with `_` for `-`: numerics="strict",
              cpu="x86-64-v3", grad_constants=[2, 3], ...; True gives the bare flag,
              None, False and an empty list none
@@ -66,13 +80,17 @@ def compile(
     What will run slowly on the device, and why, is a PerformanceWarning. Raises
     ArgumentError for a source of another type and for `emit`, CompileError with
     the compiler's own text, where the text that was given is
-    called <string>, ToolNotFoundError, or ArtifactError where the result cannot
-    run on this machine.
+    called <string>, ToolNotFoundError, or ArtifactError or DeviceError where the
+    result cannot run on this machine: with `output` it is there nevertheless.
     """
     if not isinstance(source, (str, bytes, os.PathLike)):
         raise ArgumentError(
             "a source of type %s: give MLIR as str or bytes, or a path object such as "
             "pathlib.Path" % type(source).__name__)
+    if isinstance(source, str) and _is_path(source):
+        raise ArgumentError(
+            "the source %r is the name of a file, not MLIR: give a path object, "
+            "pathlib.Path(%r)" % (source, source))
     if options.get("emit", "so") != "so":
         raise ArgumentError(
             "emit=%r: what is loaded is a shared library; run coda-compile --emit for other "
@@ -98,7 +116,14 @@ def compile(
         for line in said.splitlines():
             if line.startswith("remark: "):
                 warnings.warn(line[len("remark: "):], PerformanceWarning, stacklevel=2)
-        artifact = Artifact.load(library)
+        try:
+            artifact = Artifact.load(library)
+        except (ArtifactError, DeviceError) as error:
+            raise type(error)("%s; %s" % (
+                error,
+                "%s was compiled, and is complete: coda.Artifact.load takes it there" % library
+                if output else
+                "give output= to keep the artifact for coda.Artifact.load there")) from None
         # Loaded already, so the file is needed no longer; kept for `path`.
         artifact._scratch = scratch
         return artifact

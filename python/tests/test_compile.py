@@ -81,9 +81,28 @@ def test_lists_are_joined(stand_in):
     assert (stand_in / "arguments").read_text().endswith(" --grad --grad-constants=2,3\n")
 
 
-def test_what_is_no_source_or_stage(stand_in):
+def test_what_cannot_be_loaded_here_is_kept(stand_in, tmp_path, monkeypatch):
+    def load(path):
+        raise coda.DeviceError("no CUDA driver")
+    monkeypatch.setattr(coda.Artifact, "load", load)
+    with pytest.raises(coda.DeviceError, match="no CUDA driver; .*kept.so was compiled, and is "
+                                               "complete: coda.Artifact.load takes it there"):
+        coda.compile("module {}", output=tmp_path / "kept.so")
+    assert (tmp_path / "kept.so").stat().st_size > 0
+    with pytest.raises(coda.DeviceError, match="no CUDA driver; give output= to keep"):
+        coda.compile("module {}")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["arguments", "bin", "input", "kept.so"]
+
+
+def test_what_is_no_source_or_stage(stand_in, tmp_path):
     with pytest.raises(coda.ArgumentError, match="a source of type int: give MLIR as str or bytes"):
         coda.compile(3)
+    with pytest.raises(coda.ArgumentError, match="'no/such.mlir' is the name of a file, not MLIR"):
+        coda.compile("no/such.mlir")
+    (tmp_path / "graph").write_text("module {}")
+    with pytest.raises(coda.ArgumentError, match=r"give a path object, pathlib.Path\('.*graph'\)"):
+        coda.compile(str(tmp_path / "graph"))
+    assert not (stand_in / "input").exists()
     with pytest.raises(coda.ArgumentError, match="emit='llvm': what is loaded is a shared library"):
         coda.compile("module {}", emit="llvm")
 
