@@ -48,6 +48,43 @@ bool isHostElementType(Type type) {
          type.isSignlessInteger(64);
 }
 
+/// Fails, with an error, if the elements of a tensor in `func` cannot all have an
+/// address, whatever its dynamic extents are.
+LogicalResult checkSizes(func::FuncOp func) {
+  constexpr uint64_t kMostBytes = uint64_t(1) << 47;
+  auto isTooLarge = [&](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor || llvm::is_contained(tensor.getShape(), 0))
+      return false;
+    uint64_t bytes = 1;
+    for (int64_t extent : tensor.getShape()) {
+      if (ShapedType::isDynamic(extent))
+        continue;
+      if (uint64_t(extent) > kMostBytes / bytes)
+        return true;
+      bytes *= extent;
+    }
+    return false;
+  };
+  for (Type type : func.getArgumentTypes())
+    if (isTooLarge(type))
+      return func.emitError("an argument of '")
+             << func.getName() << "' is a " << type
+             << ", of which the elements are more than 2^47: they do not all "
+                "have an address; cut it in parts";
+  WalkResult result = func.walk([&](Operation *op) {
+    for (Type type : op->getResultTypes())
+      if (isTooLarge(type)) {
+        op->emitError("'") << op->getName() << "' gives a " << type
+                           << ", of which the elements are more than 2^47: "
+                              "they do not all have an address; cut it in parts";
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 /// Fails, with an error at `func`, unless it can be an entry.
 LogicalResult checkEntry(func::FuncOp func) {
   if (func.isExternal())
@@ -58,8 +95,14 @@ LogicalResult checkEntry(func::FuncOp func) {
     return func.emitError("function '")
            << func.getName()
            << "' has several blocks; bring branches into the form of `scf`";
-  auto check = [&](TypeRange types, StringRef what) -> LogicalResult {
+  auto check = [&](TypeRange types, StringRef what,
+                   StringRef mend) -> LogicalResult {
     for (auto [index, type] : llvm::enumerate(types)) {
+      if (isHostElementType(type))
+        return func.emitError(what)
+               << " " << index << " of '" << func.getName() << "' has type "
+               << type << "; an entry takes tensors alone: make it a "
+               << RankedTensorType::get({}, type) << ", and " << mend;
       auto tensor = dyn_cast<RankedTensorType>(type);
       if (!tensor || tensor.getEncoding() ||
           !isHostElementType(tensor.getElementType()))
@@ -75,13 +118,15 @@ LogicalResult checkEntry(func::FuncOp func) {
     }
     return success();
   };
-  if (failed(check(func.getArgumentTypes(), "argument")) ||
-      failed(check(func.getResultTypes(), "result")))
+  if (failed(check(func.getArgumentTypes(), "argument",
+                   "read its number with tensor.extract")) ||
+      failed(check(func.getResultTypes(), "result",
+                   "make it with tensor.from_elements")))
     return failure();
   if (func.getNumResults() == 0)
     return func.emitError("function '")
            << func.getName() << "' returns nothing, so it computes nothing";
-  return success();
+  return checkSizes(func);
 }
 
 /// Makes integer divisions by a value total: shapes may be computed with one

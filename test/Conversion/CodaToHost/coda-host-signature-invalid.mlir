@@ -7,9 +7,33 @@ func.func @complex(%a: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
 
 // -----
 
-// expected-error@below {{argument 1 of 'scalar' has type 'f32'}}
+// expected-error@below {{argument 1 of 'scalar' has type 'f32'; an entry takes tensors alone: make it a 'tensor<f32>', and read its number with tensor.extract}}
 func.func @scalar(%a: tensor<4xf32>, %b: f32) -> tensor<4xf32> {
   return %a : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@below {{result 0 of 'scalar_result' has type 'i32'; an entry takes tensors alone: make it a 'tensor<i32>', and make it with tensor.from_elements}}
+func.func @scalar_result(%a: tensor<i32>) -> i32 {
+  %x = tensor.extract %a[] : tensor<i32>
+  return %x : i32
+}
+
+// -----
+
+// expected-error@below {{an argument of 'large' is a 'tensor<4000000000000x100000xi8>', of which the elements are more than 2^47: they do not all have an address; cut it in parts}}
+func.func @large(%a: tensor<4000000000000x100000xi8>) -> tensor<4000000000000x100000xi8> {
+  return %a : tensor<4000000000000x100000xi8>
+}
+
+// -----
+
+func.func @large_intermediate(%a: tensor<4000000000000xf32>, %b: tensor<?x4000000000000xf32>) -> tensor<0x4000000000000x4000000000000xf32> {
+  // expected-error@below {{'tensor.empty' gives a 'tensor<4000000000000x4000000000000xf32>', of which the elements are more than 2^47}}
+  %e = tensor.empty() : tensor<4000000000000x4000000000000xf32>
+  %r = tensor.empty() : tensor<0x4000000000000x4000000000000xf32>
+  return %r : tensor<0x4000000000000x4000000000000xf32>
 }
 
 // -----

@@ -110,10 +110,18 @@ private:
   LogicalResult readOptions(AutodiffOptions &options, func::FuncOp &main) {
     ModuleOp module = getOperation();
     main = module.lookupSymbol<func::FuncOp>(function);
-    if (!main)
-      return module.emitError()
-             << "no function '" << function
-             << "' to differentiate; name one with func=";
+    if (!main) {
+      std::string names;
+      for (auto other : module.getOps<func::FuncOp>())
+        if (other.isPublic())
+          names += (names.empty() ? "'" : ", '") + other.getName().str() + "'";
+      // Not of the op: its text would be printed along.
+      return emitError(module.getLoc())
+             << "func=" << function
+             << ": the module has no function of this name to differentiate; "
+                "there are "
+             << (names.empty() ? "none" : names);
+    }
     if (save == "min")
       options.save = SavePolicy::Min;
     else if (save == "stored")

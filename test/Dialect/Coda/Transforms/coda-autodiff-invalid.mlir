@@ -107,7 +107,7 @@ func.func @main(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf8E4M3FN
 
 // -----
 
-// expected-error @below {{no function 'main' to differentiate}}
+// expected-error @below {{func=main: the module has no function of this name to differentiate; there are 'f'}}
 module {
   func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
     return %x : tensor<4xf32>
