@@ -10,6 +10,7 @@
 #include "CPUBackend.h"
 #include "Report.h"
 
+#include "coda/Conversion/CodaToNVGPU/CheckScheduleDatabase.h"
 #include "coda/Conversion/CodaToNVGPU/Passes.h"
 #include "coda/Dialect/Coda/Transforms/Passes.h"
 #include "coda/Pipelines/AutodiffPipeline.h"
@@ -198,8 +199,10 @@ private:
   }
 
   LogicalResult checkOptions();
-  /// Of --grad: what they say of the function.
-  LogicalResult checkGradOptions();
+  /// Finds the function of --entry, and of --grad checks what it says of it.
+  LogicalResult checkEntry();
+  /// Leaves of the module the entry and what it calls.
+  LogicalResult takeEntryAlone();
   LogicalResult fuse();
   LogicalResult differentiate();
   LogicalResult writeReport(StringRef inputPath);
@@ -254,6 +257,12 @@ LogicalResult Compilation::checkOptions() {
     return fail("--gpu=" + options.scheduleGPU +
                 " says whose schedules count; it needs --schedule-db");
   if (options.target == "sm_90a") {
+    std::string reason;
+    if (!options.scheduleDatabase.empty() &&
+        failed(coda_gpu::checkScheduleDatabase(options.scheduleDatabase,
+                                               options.scheduleGPU, &context,
+                                               reason)))
+      return fail("--schedule-db=" + options.scheduleDatabase + ": " + reason);
     if (options.numerics == Numerics::Strict || options.reference)
       return fail("the target 'sm_90a' has relaxed numerics only; give "
                   "--numerics=relaxed or --target=cpu");
@@ -313,17 +322,19 @@ LogicalResult Compilation::fuse() {
       "fusing");
 }
 
-LogicalResult Compilation::checkGradOptions() {
+LogicalResult Compilation::checkEntry() {
   auto function = module->lookupSymbol<func::FuncOp>(options.entry);
-  if (!function) {
+  if (!function || !function.isPublic()) {
     std::string names;
     for (auto other : module->getOps<func::FuncOp>())
       if (other.isPublic())
         names += (names.empty() ? "'" : ", '") + other.getName().str() + "'";
     return fail("--entry=" + llvm::Twine(options.entry) +
-                ": the input has no function of this name; there are " +
+                ": the input has no public function of this name; there are " +
                 (names.empty() ? "none" : names));
   }
+  if (!options.grad)
+    return success();
   int64_t count = function.getNumArguments();
   for (int64_t constant : options.gradConstants)
     if (constant < 0 || constant >= count)
@@ -333,9 +344,15 @@ LogicalResult Compilation::checkGradOptions() {
   return success();
 }
 
+LogicalResult Compilation::takeEntryAlone() {
+  for (auto function : module->getOps<func::FuncOp>())
+    if (function.getName() != options.entry)
+      function.setPrivate();
+  return runPasses([](OpPassManager &pm) { pm.addPass(createSymbolDCEPass()); },
+                   "removing other functions");
+}
+
 LogicalResult Compilation::differentiate() {
-  if (failed(checkGradOptions()))
-    return failure();
   context.disableMultithreading();
   AutodiffPipelineOptions pipeline;
   pipeline.function = options.entry;
@@ -381,6 +398,7 @@ LogicalResult Compilation::compileForCPU(StringRef outputPath) {
   CPUPipelineOptions pipeline;
   pipeline.numerics = options.numerics;
   pipeline.reference = options.reference;
+  pipeline.referenceBorders = options.referenceBorders;
   pipeline.cpu = cpu->name;
   pipeline.cpuFeatures = cpu->required;
   if (failed(runPasses(
@@ -552,6 +570,21 @@ LogicalResult Compilation::run(StringRef inputPath, StringRef outputPath) {
     if (!path.empty() && path != "-")
       if (llvm::Expected<std::string> name = Output(path).open(); !name)
         return fail(name.takeError());
+  // What is renamed into place would be gone for what is written, or read, next.
+  auto isSame = [](StringRef a, StringRef b) {
+    return a != "-" && (a == b || llvm::sys::fs::equivalent(a, b)) &&
+           llvm::sys::fs::exists(a) && llvm::sys::fs::is_regular_file(a);
+  };
+  if (!options.reportPath.empty() && (outputPath == options.reportPath ||
+                                      isSame(outputPath, options.reportPath)))
+    return fail("-o and --report both name '" + outputPath +
+                "'; give each a file of its own");
+  for (auto [flag, path] : {std::pair(StringRef("-o "), outputPath),
+                            std::pair(StringRef("--report="),
+                                      StringRef(options.reportPath))})
+    if (!path.empty() && isSame(inputPath, path))
+      return fail(flag + path +
+                  " is the input, which would be gone; give another file");
   auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(inputPath, /*IsText=*/true);
   if (!buffer)
     return fail("cannot read '" + llvm::Twine(inputPath) +
@@ -560,6 +593,10 @@ LogicalResult Compilation::run(StringRef inputPath, StringRef outputPath) {
   module = parseSourceFile<ModuleOp>(sources, &context);
   if (!module)
     return fail("'" + llvm::Twine(inputPath) + "' is not a module of MLIR");
+  if ((options.grad || options.onlyEntry) && failed(checkEntry()))
+    return failure();
+  if (options.onlyEntry && failed(takeEntryAlone()))
+    return failure();
   if (options.grad) {
     if (failed(differentiate()))
       return failure();

@@ -49,7 +49,9 @@ void coda::buildCPULoopsPipeline(OpPassManager &pm,
     pm.addPass(createInlinerPass());
     pm.addPass(createSymbolDCEPass());
     pm.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
-    pm.addPass(createCodaWidenToF64());
+    CodaWidenToF64Options widen;
+    widen.borders = options.referenceBorders;
+    pm.addPass(createCodaWidenToF64(widen));
   }
   pm.addPass(createCodaGuardTraps());
   pm.addPass(createCodaHostSignature());

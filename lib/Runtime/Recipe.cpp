@@ -383,12 +383,20 @@ Result<Tensor> materialise(const ArgumentSpec &spec, uint64_t seed,
 }
 
 Tensor seededValues(const std::vector<int64_t> &shape, DType type,
-                    uint64_t seed, uint64_t index) {
+                    uint64_t seed, uint64_t index, int64_t integers) {
   Tensor tensor(type, shape);
   if (!isFloat(type)) {
+    int64_t limit = type == DType::Bool  ? 2
+                    : type == DType::I8  ? int64_t(1) << 7
+                    : type == DType::I16 ? int64_t(1) << 15
+                                         : int64_t(1) << 31;
+    double count = static_cast<double>(
+        type == DType::Bool ? limit : std::clamp<int64_t>(integers, 1, limit));
     uint64_t base = hashBase(seed, index);
+    // The upper bits are the better ones.
     for (size_t n = 0, size = tensor.size(); n < size; ++n)
-      tensor.set(n, static_cast<double>(splitmix64(base + n) >> 63));
+      tensor.set(n, std::floor(static_cast<double>(splitmix64(base + n) >> 11) *
+                               0x1p-53 * count));
     return tensor;
   }
   const float unit = std::sqrt(3.0f);

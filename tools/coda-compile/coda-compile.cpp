@@ -71,6 +71,10 @@ int main(int argc, char **argv) {
       cl::desc("Unfused and all in f64, results rounded to f32 (f64 stays): the "
                "oracle"),
       cl::cat(category));
+  cl::opt<bool> referenceF64(
+      "reference-f64",
+      cl::desc("As --reference, with arguments and results in f64, too"),
+      cl::cat(category));
   cl::opt<bool> plainGemms(
       "plain-gemms",
       cl::desc("Of the fused program its matrix products alone: what its time "
@@ -86,7 +90,9 @@ int main(int argc, char **argv) {
       cl::desc("Differentiate the entry: adds its forward F_fwd, its backward "
                "F_bwd, and F_grad, which runs both"),
       cl::cat(category));
-  cl::opt<std::string> entry("entry", cl::desc("The function that --grad takes"),
+  cl::opt<std::string> entry("entry",
+                             cl::desc("Compile this function alone; that which "
+                                      "--grad takes"),
                              cl::value_desc("F"), cl::init("main"),
                              cl::cat(category));
   cl::opt<std::string> save(
@@ -182,8 +188,7 @@ int main(int argc, char **argv) {
                " is unknown; there are relaxed, batch-invariant and strict");
   if (!grad)
     for (const auto &[flag, given] :
-         {std::pair("entry", entry.getNumOccurrences()),
-          std::pair("save", save.getNumOccurrences()),
+         {std::pair("save", save.getNumOccurrences()),
           std::pair("grad-constants", gradConstants.getNumOccurrences()),
           std::pair("grad-dtype", gradDtype.getNumOccurrences()),
           std::pair("residual-grad", residualGrad.getNumOccurrences()),
@@ -197,12 +202,14 @@ int main(int argc, char **argv) {
     options.numerics = mlir::coda::Numerics::BatchInvariant;
   if (numerics == "strict")
     options.numerics = mlir::coda::Numerics::Strict;
-  options.fuse = !noFuse && !reference;
-  options.reference = reference;
+  options.fuse = !noFuse && !reference && !referenceF64;
+  options.reference = reference || referenceF64;
+  options.referenceBorders = referenceF64;
   options.plainGemms = plainGemms;
   options.allowF16Range = allowF16Range;
   options.grad = grad;
   options.entry = entry;
+  options.onlyEntry = entry.getNumOccurrences() != 0;
   options.save = save;
   options.gradConstants.assign(gradConstants.begin(), gradConstants.end());
   options.gradDtype = gradDtype;

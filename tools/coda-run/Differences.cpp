@@ -17,10 +17,14 @@ namespace {
 /// Steps along a direction of entries +-1, as parts of the largest value, the
 /// largest first. At each, h and h/2 are extrapolated, which leaves an error of
 /// h^4: a smaller one is for functions that vary faster.
-constexpr double kSteps[] = {1.0 / 32, 1.0 / 256, 1.0 / 2048};
-/// What may differ, as a part of |gradient| |direction|: the reference's results
-/// are f64 or rounded to f32, a 16-bit gradient to 16 bit.
-constexpr double kTolerance32 = 2e-3, kTolerance16 = 2e-2;
+constexpr double kSteps[] = {1.0 / 32, 1.0 / 256, 1.0 / 2048, 1.0 / 16384};
+/// Roundings of the elements of a gradient, and of what it is computed of, are as
+/// good as independent: along a direction they add up as a random walk. So many
+/// units of roundoff are allowed of its length, and one unit of the gradient along
+/// the direction, for a rounding that all elements share.
+constexpr double kIndependent = 4, kShared = 1;
+/// What f64 leaves of differences, as a part of what they are taken of.
+constexpr double kEvaluation = 1e-13;
 /// Of one argument: points at which the function is taken, at most, and elements
 /// that are told apart as singular.
 constexpr int kMaxPoints = 1500;
@@ -34,11 +38,35 @@ double sign(size_t argument, size_t element) {
   return (z ^ (z >> 31)) & 1 ? 1.0 : -1.0;
 }
 
-double dot(const Tensor &a, const Tensor &b) {
-  double sum = 0;
-  for (size_t i = 0; i < a.size(); ++i)
-    sum += a.get(i) * b.get(i);
-  return sum;
+/// The unit of roundoff of a program whose coarsest floats are of `type`. In f32,
+/// sums of thousands of terms and approximate functions are off by many units of
+/// the type itself; in f64, it is the differences that are no better.
+double roundoffOf(DType type) {
+  switch (type) {
+  case DType::BF16:
+    return 0x1p-8;
+  case DType::F16:
+    return 0x1p-11;
+  case DType::F64:
+    return 1e-7;
+  default:
+    return 1e-5;
+  }
+}
+
+/// Below this, floats of `type` are rounded to multiples of it.
+double smallestOf(DType type) {
+  return type == DType::F16 ? 0x1p-24 : 0x1p-126;
+}
+
+/// That type of `entry` of which the floats are coarsest.
+DType coarsestFloat(const EntryInfo &entry) {
+  DType coarsest = DType::F64;
+  for (const auto *list : {&entry.inputs, &entry.outputs})
+    for (const ArgumentInfo &info : *list)
+      if (isFloat(info.type) && roundoffOf(info.type) > roundoffOf(coarsest))
+        coarsest = info.type;
+  return coarsest;
 }
 
 /// The function that is differentiated, as a number: the sum of
@@ -51,6 +79,8 @@ public:
         cotangents(std::move(cotangents)) {}
 
   const Tensor &input(size_t i) const { return inputs[i]; }
+  /// The sum of |cotangent| |result| at the last evaluation.
+  double getMagnitude() const { return magnitude; }
   /// With `values` in place of input i.
   Result<double> evaluate(size_t i, Tensor values) {
     std::swap(inputs[i], values);
@@ -61,6 +91,7 @@ public:
 
 private:
   Result<double> evaluate() {
+    magnitude = 0;
     Result<std::unique_ptr<Execution>> execution = Execution::create(
         function.artifact, *function.entry, *function.device, inputs);
     if (!execution.ok())
@@ -68,15 +99,23 @@ private:
     if (Status status = (*execution)->runFirst(); !status.ok())
       return status.error();
     double sum = 0;
-    for (size_t r = 0; r < cotangents.size(); ++r)
-      if (cotangents[r])
-        sum += dot(*cotangents[r], (*execution)->outputs()[r]);
+    for (size_t r = 0; r < cotangents.size(); ++r) {
+      if (!cotangents[r])
+        continue;
+      const Tensor &output = (*execution)->outputs()[r];
+      for (size_t i = 0; i < output.size(); ++i) {
+        double term = cotangents[r]->get(i) * output.get(i);
+        sum += term;
+        magnitude += std::fabs(term);
+      }
+    }
     return sum;
   }
 
   Program &function;
   std::vector<Tensor> inputs;
   std::vector<const Tensor *> cotangents;
+  double magnitude = 0;
 };
 
 /// Slopes of the function along a direction, by differences of one step.
@@ -84,16 +123,17 @@ struct Slopes {
   double above = 0, below = 0; ///< of one side, by h/2
   double central = 0;          ///< extrapolated
   double given = 0;            ///< what the gradient says
+  double limit = 0;            ///< how far apart the last two may be
 };
 
 /// Compares the gradient of one argument.
 class ArgumentCheck {
 public:
   ArgumentCheck(Objective &objective, size_t argument, const Tensor &gradient,
-                GradientReport &report)
+                DType coarsest, GradientReport &report)
       : objective(objective), argument(argument), gradient(gradient),
-        at(objective.input(argument)), report(report),
-        singular(at.size(), false) {
+        coarsest(coarsest), at(objective.input(argument)), report(report),
+        direction(at.size()), singular(at.size(), false) {
     for (size_t n = 0; n < at.size(); ++n)
       if (std::isfinite(at.get(n)))
         largest = std::max(largest, std::fabs(at.get(n)));
@@ -109,6 +149,26 @@ public:
     if (!value.ok())
       return value.error();
     center = *value;
+    magnitude = objective.getMagnitude();
+    // Along a random direction, which an error of any form has a part of; then
+    // along the gradient's own signs, where roundings add up to next to nothing
+    // beside it, so that a factor that is off by little is seen.
+    for (bool ownSigns : {false, true}) {
+      for (size_t n = 0; n < at.size(); ++n)
+        direction[n] = !ownSigns || gradient.get(n) == 0 ? sign(argument, n)
+                       : gradient.get(n) > 0             ? 1
+                                                         : -1;
+      if (Status status = check(); !status.ok())
+        return status;
+      if (!report.good || report.skipped == report.size)
+        break;
+    }
+    return {};
+  }
+
+private:
+  /// Compares along the direction.
+  Status check() {
     Result<bool> good = compare(0, at.size(), &report);
     if (!good.ok())
       return good.error();
@@ -126,7 +186,7 @@ public:
     if (isExhausted) {
       // What was not looked at cannot be told apart.
       report.why += " (so it is at " + std::to_string(report.skipped) +
-                    ", and the others were not looked at one by one)";
+                   ", and the others were not looked at one by one)";
       report.skipped = report.size;
       report.good = true;
       return {};
@@ -142,30 +202,32 @@ public:
     return {};
   }
 
-private:
   Result<double> take(const Tensor &values) {
     ++numPoints;
     return objective.evaluate(argument, values);
   }
 
   /// The slopes along the elements [begin, end) that are not singular.
-  Result<Slopes> getSlopes(size_t begin, size_t end, double part,
-                           double &length) {
-    double estimates[2], alongs[2];
+  Result<Slopes> getSlopes(size_t begin, size_t end, double part) {
+    double estimates[2], alongs[2], square = 0, length = 0, step = 0;
     Slopes slopes;
     for (int k = 0; k < 2; ++k) {
-      double step = largest * part / (k + 1);
+      step = largest * part / (k + 1);
       Tensor plus = at, minus = at;
-      double along = 0, square = 0;
+      double along = 0;
+      square = length = 0;
       for (size_t n = begin; n < end; ++n) {
         if (singular[n])
           continue;
-        plus.set(n, at.get(n) + step * sign(argument, n));
-        minus.set(n, at.get(n) - step * sign(argument, n));
+        plus.set(n, at.get(n) + step * direction[n]);
+        minus.set(n, at.get(n) - step * direction[n]);
         // What is rounded on the way is the step that is taken.
-        double taken = plus.get(n) - minus.get(n);
-        along += taken * gradient.get(n);
-        square += taken * taken;
+        double taken = (plus.get(n) - minus.get(n)) / (2 * step);
+        double term = taken * gradient.get(n);
+        along += term;
+        length += taken * taken;
+        if (std::isfinite(term))
+          square += term * term;
       }
       Result<double> above = take(plus);
       if (!above.ok())
@@ -174,46 +236,34 @@ private:
       if (!below.ok())
         return below.error();
       estimates[k] = (*above - *below) / (2 * step);
-      alongs[k] = along / (2 * step);
-      length = std::sqrt(square) / (2 * step);
+      alongs[k] = along;
       slopes.above = (*above - center) / step;
       slopes.below = (center - *below) / step;
     }
     slopes.central = (4 * estimates[1] - estimates[0]) / 3;
     slopes.given = (4 * alongs[1] - alongs[0]) / 3;
+    double unit = roundoffOf(coarsest);
+    slopes.limit = kIndependent * (unit * std::sqrt(square) +
+                                   smallestOf(coarsest) * std::sqrt(length)) +
+                   kEvaluation * magnitude / step;
+    if (std::isfinite(slopes.central))
+      slopes.limit += kShared * unit * std::fabs(slopes.central);
     return slopes;
   }
 
   /// Whether the gradient agrees along the elements [begin, end) that are not
   /// singular; what is found goes to `found`, if there is one.
   Result<bool> compare(size_t begin, size_t end, GradientReport *found) {
-    double norm = 0;
-    size_t size = 0;
-    for (size_t n = begin; n < end; ++n)
-      if (!singular[n]) {
-        ++size;
-        if (std::isfinite(gradient.get(n)))
-          norm += gradient.get(n) * gradient.get(n);
-      }
-    norm = std::sqrt(norm);
-    limit = 0;
     slopes.clear();
     bool good = false;
     double best = 0;
     for (double part : kSteps) {
-      double length = 0;
-      Result<Slopes> taken = getSlopes(begin, end, part, length);
+      Result<Slopes> taken = getSlopes(begin, end, part);
       if (!taken.ok())
         return taken.error();
       slopes.push_back(*taken);
       double error = std::fabs(taken->central - taken->given);
-      limit = (sizeOf(gradient.type) == 2 ? kTolerance16 : kTolerance32) *
-                  norm * length / std::sqrt(double(std::max<size_t>(1, size))) +
-              1e-6;
-      // A direction may be nearly orthogonal to the gradient: what counts is the
-      // size that a product with a random direction has.
-      if (std::isfinite(taken->central))
-        limit = std::max(limit, kTolerance32 * std::fabs(taken->central));
+      limit = taken->limit;
       good = error <= limit;
       if (found && (slopes.size() == 1 || good || error < best ||
                     !std::isfinite(best))) {
@@ -280,10 +330,12 @@ private:
   Objective &objective;
   size_t argument;
   const Tensor &gradient;
+  DType coarsest;
   const Tensor at;
   GradientReport &report;
+  std::vector<double> direction; ///< +1 or -1
   std::vector<bool> singular;
-  double largest = 0, center = 0, limit = 0;
+  double largest = 0, center = 0, magnitude = 0, limit = 0;
   std::vector<Slopes> slopes;
   int numPoints = 0;
   size_t numSingular = 0;
@@ -317,6 +369,7 @@ Status checkDifferences(Session &session, Report &report) {
   Objective objective(function, std::move(inputs), std::move(cotangents));
 
   const std::vector<int64_t> &constants = session.options().gradConstants;
+  DType coarsest = coarsestFloat(*session.fused->entry);
   size_t gradient = numResults;
   bool any = false;
   for (size_t i = 0; i < numInputs; ++i) {
@@ -331,7 +384,7 @@ Status checkDifferences(Session &session, Report &report) {
     GradientReport found;
     found.name = entry.inputs[i].name;
     found.type = describe(g.shape, g.type);
-    ArgumentCheck check(objective, i, g, found);
+    ArgumentCheck check(objective, i, g, coarsest, found);
     if (Status status = check.run(); !status.ok())
       return status;
     any |= found.skipped < found.size;

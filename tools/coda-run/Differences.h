@@ -13,11 +13,11 @@
 namespace mlir::coda::runtime {
 
 /// Compares the gradients that the session's fused program gave with central
-/// differences of the function, computed in f64, along one random direction per
-/// argument, and adds the findings to `report`. Where they disagree, elements at
-/// which the function is not differentiable (a kink, a pole, the edge of where
-/// it is defined) are looked for; they are left out and counted. Fails where
-/// nothing can be compared.
+/// differences of the function, computed in f64, along a random direction and one
+/// of the gradient's own signs per argument, and adds the findings to `report`.
+/// Where they disagree, elements at which the function is not differentiable (a
+/// kink, a pole, the edge of where it is defined) are looked for; they are left out
+/// and counted. Fails where nothing can be compared.
 Status checkDifferences(Session &session, Report &report);
 
 } // namespace mlir::coda::runtime

@@ -21,10 +21,13 @@ Runs a program and checks what it gives. IR is compiled first, by coda-compile:
 once fused and once without fusion, and both run.
 
 what runs
-  --entry=F             entry point (default: main, or the only one)
+  --entry=F             entry point (default: main, or the only one); of IR it is
+                        compiled alone
   --device=cpu|cuda     where it runs (default: cpu)
   --unfused=OTHER.so    the program to compare with, already compiled
-  --no-unfused          run the fused program only
+  --no-unfused          run the fused program only; where its 16-bit results are
+                        compared with a reference that has none of its own, the
+                        unfused one runs once, for the limit
   --no-plain-gemms      do not time the matrix products of the fused program
                         alone, to compare its time with theirs
   --numerics=relaxed|batch-invariant|strict, --allow-f16-range
@@ -51,6 +54,8 @@ inputs (one of)
   --seed=S              values made from the shapes of the entry
   --extent=N            with --seed: each extent that the entry leaves open
                         (default: 64)
+  --integers=N          with --seed: integers are from 0 to N-1 (default: 2, an
+                        index into whatever has two elements)
 
 checks (one of, or none)
   --check=GOLDEN.npz    arrays out0_f32, out0_eager_bf16, ... or out0, ...
@@ -135,7 +140,7 @@ Result<Options> parseOptions(const std::vector<std::string> &arguments) {
                           : flag == "--json"    ? &options.json
                                                 : nullptr;
     bool isOther = flag == "--device" || flag == "--seed" ||
-                   flag == "--extent" ||
+                   flag == "--extent" || flag == "--integers" ||
                    flag == "--repeat" || flag == "--numerics" ||
                    flag == "--compile-arg" || flag == "--grad-constants" ||
                    flag == "--save" || flag == "--grad-dtype" ||
@@ -168,6 +173,13 @@ Result<Options> parseOptions(const std::vector<std::string> &arguments) {
       if (!extent.ok())
         return extent.error();
       options.extent = static_cast<int64_t>(*extent);
+    } else if (flag == "--integers") {
+      Result<uint64_t> integers = parseNumber(flag, text, 1u << 31);
+      if (!integers.ok())
+        return integers.error();
+      if (*integers == 0)
+        return Failure{"--integers=0 leaves no integer; give 1 or more"};
+      options.integers = static_cast<int64_t>(*integers);
     } else if (flag == "--repeat") {
       Result<uint64_t> repeat = parseNumber(flag, text, 1000000);
       if (!repeat.ok())
@@ -193,6 +205,14 @@ Result<Options> parseOptions(const std::vector<std::string> &arguments) {
                        "batch-invariant and strict"};
       numerics = text;
     } else {
+      if (text[0] != '-')
+        return Failure{"--compile-arg=" + text + " would be another input; "
+                       "write an option and its value as one, --FLAG=VALUE"};
+      std::string name = text.substr(text.find_first_not_of('-') == 2 ? 2 : 1);
+      name.resize(std::min(name.find('='), name.size()));
+      if (name == "o" || name == "target" || name == "emit")
+        return Failure{"--compile-arg=" + text + ": coda-run says itself for "
+                       "what it compiles and to where; leave it out"};
       options.compileArguments.push_back(text);
     }
   }
@@ -208,6 +228,9 @@ Result<Options> parseOptions(const std::vector<std::string> &arguments) {
   if (options.extent && !options.seed)
     return Failure{"--extent goes with --seed; the shapes of --inputs are "
                    "those of its arrays"};
+  if (options.integers && !options.seed)
+    return Failure{"--integers goes with --seed; the values of --inputs are "
+                   "those of its arrays"};
   if (!options.inputs.empty() && !endsWith(options.inputs, ".npz") &&
       !endsWith(options.inputs, ".json"))
     return Failure{"--inputs takes a .npz or a .json, given '" +
@@ -222,6 +245,15 @@ Result<Options> parseOptions(const std::vector<std::string> &arguments) {
     (numerics == "batch-invariant" ? options.compileArguments
                                    : options.meaningArguments)
         .push_back("--numerics=" + numerics);
+  if (!options.out.empty() && options.out == options.json)
+    return Failure{"--out and --json both name '" + options.out +
+                   "'; give each a file of its own"};
+  for (const std::string *output : {&options.out, &options.json})
+    for (const std::string *input :
+         {&options.input, &options.inputs, &options.check, &options.unfused})
+      if (!output->empty() && *output == *input)
+        return Failure{"'" + *output + "' would be read and written; give what "
+                       "is written a file of its own"};
   if (!options.check.empty() && options.againstReference)
     return Failure{"--check and --against-reference exclude each other"};
   if (!options.grad && !options.gradArguments.empty())
@@ -237,6 +269,8 @@ Result<Options> parseOptions(const std::vector<std::string> &arguments) {
     options.function = options.entry;
     options.entry += "_grad";
     options.noPlainGemms = true;
+  } else if (!options.entry.empty()) {
+    options.entryArguments.push_back("--entry=" + options.entry);
   }
   if (!options.unfused.empty() && options.noUnfused)
     return Failure{"--unfused and --no-unfused exclude each other"};

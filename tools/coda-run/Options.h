@@ -26,6 +26,8 @@ struct Options {
   std::optional<uint64_t> seed;
   /// Of --seed: what each dynamic extent is.
   std::optional<int64_t> extent;
+  /// Of --seed: integers are in [0, integers).
+  std::optional<int64_t> integers;
   std::string check;
   bool againstReference = false;
   std::string unfused;
@@ -49,6 +51,8 @@ struct Options {
   std::vector<std::string> compileArguments;
   /// Passed on to coda-compile whatever it compiles for.
   std::vector<std::string> meaningArguments;
+  /// Passed on to coda-compile for the input: which of its functions counts.
+  std::vector<std::string> entryArguments;
 };
 
 /// Parses argv[1...]; fails on unknown flags, missing or malformed values, and

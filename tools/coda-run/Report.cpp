@@ -145,15 +145,13 @@ Result<std::vector<Golden>> readGoldens(const std::string &path,
 ErrorClass classOf(const EntryInfo &entry, const ArgumentInfo &output) {
   if (!isFloat(output.type))
     return ErrorClass::Exact;
-  bool hasHalf = false, onlyF64 = true;
+  if (hasNarrowFloats(entry))
+    return ErrorClass::Half;
   for (const auto *list : {&entry.inputs, &entry.outputs})
-    for (const ArgumentInfo &info : *list) {
-      hasHalf = hasHalf || (isFloat(info.type) && sizeOf(info.type) <= 2);
-      onlyF64 = onlyF64 && (!isFloat(info.type) || info.type == DType::F64);
-    }
-  return hasHalf   ? ErrorClass::Half
-         : onlyF64 ? ErrorClass::F64
-                   : ErrorClass::F32;
+    for (const ArgumentInfo &info : *list)
+      if (isFloat(info.type) && info.type != DType::F64)
+        return ErrorClass::F32;
+  return ErrorClass::F64;
 }
 
 std::string number(double value, const char *format = "%.3e") {
@@ -378,11 +376,7 @@ Result<Report> makeReport(const Session &session) {
       question.tolerance = recipe->tolerance;
     if (question.errorClass == ErrorClass::Half && !question.eager &&
         !question.tolerance)
-      return Failure{
-          "output " + std::to_string(i) +
-          " is computed in 16 bits, and there is no other 16-bit "
-          "result to compare its error with; give a golden with out" +
-          std::to_string(i) + "_eager_bf16 (or _f16), or an unfused program"};
+      return lackOfYardstick(i);
     output.verdict = judge(question);
     if (std::string why =
             session.reference || question.errorClass == ErrorClass::Exact
@@ -449,7 +443,7 @@ void printReport(const Session &session, const Report &report) {
   size_t rounds = session.numRounds();
   std::string how = rounds ? "median of " + std::to_string(rounds) : "one run";
   std::printf("time: fused %s", milliseconds(fused).c_str());
-  if (session.unfused) {
+  if (session.unfused && session.unfused->isTimed) {
     std::printf(", unfused %s", milliseconds(*session.unfused).c_str());
     if (session.unfused->device == fused.device)
       std::printf(", ratio %.3f",

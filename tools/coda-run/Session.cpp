@@ -77,6 +77,8 @@ double medianOf(std::vector<double> values) {
 
 /// What --seed makes of an extent that the program leaves open.
 constexpr int64_t kSeedExtent = 64;
+/// How many different integers --seed takes.
+constexpr int64_t kSeedIntegers = 2;
 
 /// Without --repeat, rounds are timed for this long, within these bounds.
 constexpr double kTimedSeconds = 0.5;
@@ -96,6 +98,22 @@ double Session::timeRatio(const Program &other) const {
     ratios.push_back(fused->seconds[i] / other.seconds[i]);
   return ratios.empty() ? fused->medianSeconds() / other.medianSeconds()
                         : medianOf(std::move(ratios));
+}
+
+bool hasNarrowFloats(const EntryInfo &entry) {
+  for (const auto *list : {&entry.inputs, &entry.outputs})
+    for (const ArgumentInfo &info : *list)
+      if (isFloat(info.type) && sizeOf(info.type) <= 2)
+        return true;
+  return false;
+}
+
+Failure lackOfYardstick(size_t index) {
+  return {"output " + std::to_string(index) +
+          " is computed in 16 bits, and there is no other 16-bit "
+          "result to compare its error with; give a golden with out" +
+          std::to_string(index) +
+          "_eager_bf16 (or _f16), or an unfused program"};
 }
 
 Result<std::unique_ptr<Session>> Session::create(Options options) {
@@ -205,6 +223,7 @@ Session::compileAndOpen(const std::string &role, const std::string &target,
   double seconds = 0;
   std::vector<std::string> all(extra);
   all.insert(all.end(), opts.gradArguments.begin(), opts.gradArguments.end());
+  all.insert(all.end(), opts.entryArguments.begin(), opts.entryArguments.end());
   Result<std::string> path = compile(opts.input, target, all, seconds);
   if (!path.ok())
     return path.error();
@@ -220,7 +239,8 @@ Result<std::unique_ptr<Program>> Session::openFunctionInF64() {
                    "' is compiled"};
   double seconds = 0;
   Result<std::string> path =
-      compile(opts.input, kCpuTarget, {"--reference"}, seconds);
+      compile(opts.input, kCpuTarget,
+              {"--reference-f64", "--entry=" + opts.function}, seconds);
   if (!path.ok())
     return path.error();
   return open("function", *path, opts.function);
@@ -279,7 +299,8 @@ Result<std::vector<Tensor>> Session::inputsFromSeed(const EntryInfo &entry) {
     Result<size_t> count = countElements(shape, info.type);
     if (!count.ok())
       return Failure{what + ": " + count.error().message};
-    tensors.push_back(seededValues(shape, info.type, *opts.seed, i));
+    tensors.push_back(seededValues(shape, info.type, *opts.seed, i,
+                                   opts.integers.value_or(kSeedIntegers)));
   }
   return tensors;
 }
@@ -375,6 +396,21 @@ Result<std::vector<Tensor>> Session::adapt(const Program &program) const {
   return adapted;
 }
 
+Result<bool> Session::lacksYardstick() const {
+  bool isCompared = opts.againstReference || !opts.check.empty();
+  if (!isCompared || !opts.unfused.empty() || (isIR && !opts.noUnfused) ||
+      (haveRecipe && theRecipe.tolerance) || !hasNarrowFloats(*fused->entry))
+    return false;
+  if (opts.check.empty())
+    return true;
+  Result<NamedTensors> arrays = readNpz(opts.check);
+  if (!arrays.ok())
+    return arrays.error();
+  return std::none_of(arrays->begin(), arrays->end(), [](const auto &array) {
+    return array.first.find("_eager_") != std::string::npos;
+  });
+}
+
 Status Session::prepare() {
   auto take = [](std::unique_ptr<Program> &slot,
                  Result<std::unique_ptr<Program>> result) -> Status {
@@ -428,11 +464,18 @@ Status Session::prepare() {
 
   // The unfused program is there to compare values and times with on the same
   // inputs; where the device has none it runs on the CPU.
+  Result<bool> lacks = lacksYardstick();
+  if (!lacks.ok())
+    return lacks.error();
+  if (*lacks && !isIR)
+    return lackOfYardstick(0);
   if (!opts.unfused.empty())
     status = take(unfused, open("unfused", opts.unfused));
-  else if (isIR && !opts.noUnfused)
+  else if (isIR && (!opts.noUnfused || *lacks))
     status =
         take(unfused, compileAndOpen("unfused", kCpuTarget, {"--no-fuse"}));
+  if (status.ok() && unfused)
+    unfused->isTimed = !opts.noUnfused;
   if (status.ok() && opts.againstReference)
     status = take(reference,
                   compileAndOpen("reference", kCpuTarget, {"--reference"}));
@@ -446,8 +489,11 @@ Status Session::prepare() {
 
 Status Session::preparePlain() {
   double seconds = 0;
+  std::vector<std::string> arguments = {"--plain-gemms"};
+  arguments.insert(arguments.end(), opts.entryArguments.begin(),
+                   opts.entryArguments.end());
   Result<std::string> path =
-      compile(opts.input, kCpuTarget, {"--plain-gemms"}, seconds);
+      compile(opts.input, kCpuTarget, arguments, seconds);
   if (!path.ok())
     return path.error();
   Result<Artifact> artifact = Artifact::load(*path, opts.input);
@@ -475,6 +521,17 @@ Status Session::preparePlain() {
   return {};
 }
 
+/// An index that is no element of its tensor may be one that --seed made up.
+Status Session::explainSeed(Status status) const {
+  if (!opts.seed ||
+      status.error().message.find("is out of its bounds") == std::string::npos)
+    return status;
+  return Failure{status.error().message + "; --seed made its integers from 0 to " +
+                     std::to_string(opts.integers.value_or(kSeedIntegers) - 1) +
+                     ", --integers=N from 0 to N-1",
+                 status.error().exitCode};
+}
+
 Status Session::execute() {
   for (Program *program :
        {fused.get(), unfused.get(), plain.get(), reference.get()}) {
@@ -493,7 +550,7 @@ Status Session::execute() {
       return execution.error();
     program->execution = std::move(*execution);
     if (Status status = program->execution->runFirst(); !status.ok())
-      return status;
+      return explainSeed(status);
   }
   return time();
 }
@@ -501,7 +558,7 @@ Status Session::execute() {
 Status Session::time() {
   std::vector<Program *> programs;
   for (Program *program : {fused.get(), unfused.get(), plain.get()})
-    if (program)
+    if (program && program->isTimed)
       programs.push_back(program);
   double total = 0;
   auto isDone = [&](int round) {

@@ -33,10 +33,19 @@ struct Program {
   std::vector<Tensor> inputs; ///< only where they differ from the session's
   std::unique_ptr<Execution> execution;
   std::vector<double> seconds; ///< of the timed runs
+  /// Whether its time is one of those that are compared.
+  bool isTimed = true;
 
   /// Median of the timed runs, or the time of the first where there are none.
   double medianSeconds() const;
 };
+
+/// Whether an argument or a result of the entry is of floats of 16 or 8 bits.
+bool hasNarrowFloats(const EntryInfo &entry);
+
+/// That output `index` cannot be compared: it is of such floats, and nothing says
+/// how far they may be.
+Failure lackOfYardstick(size_t index);
 
 /// Compiles, loads, makes inputs and runs. Everything that it compiles lies in
 /// one temporary folder, which goes with it.
@@ -76,6 +85,9 @@ public:
 
 private:
   explicit Session(Options options) : opts(std::move(options)) {}
+  /// Whether a 16-bit result of the fused program will have to be compared, with
+  /// no other 16-bit result at hand that says how far it may be.
+  Result<bool> lacksYardstick() const;
   /// Compiles `ir` with the session's arguments and `extra`; the path of the
   /// shared library.
   Result<std::string> compile(const std::string &ir, const std::string &target,
@@ -92,6 +104,7 @@ private:
   /// gemms.
   Status preparePlain();
   Status time();
+  Status explainSeed(Status status) const;
   Result<std::vector<Tensor>> inputsFromNpz(const EntryInfo &entry);
   Result<std::vector<Tensor>> inputsFromSeed(const EntryInfo &entry);
   Result<std::vector<Tensor>> inputsFromRecipe(const Recipe &recipe, int depth);

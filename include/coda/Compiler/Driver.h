@@ -49,6 +49,8 @@ struct CompileOptions {
   /// Unfused and all in f64, inputs extended and results rounded to f32 (f64
   /// stays): the oracle that others are compared with. CPU only.
   bool reference = false;
+  /// With `reference`: arguments and results are f64, too.
+  bool referenceBorders = false;
   /// Keep of the fused program its matrix products alone (coda-plain-gemms):
   /// what its time is compared with.
   bool plainGemms = false;
@@ -58,6 +60,9 @@ struct CompileOptions {
   /// and F_grad, which runs both.
   bool grad = false;
   std::string entry = "main";
+  /// Compile `entry` alone: other functions of the input, and what is wrong with
+  /// them, do not count, unless it calls them.
+  bool onlyEntry = false;
   /// What the forward saves: "min", "stored" or "all".
   std::string save = "min";
   /// Numbers of arguments of `entry` that get no gradient.

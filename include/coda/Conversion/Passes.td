@@ -20,11 +20,16 @@ def CodaWidenToF64 : Pass<"coda-widen-to-f64", "ModuleOp"> {
     NON-NUMERIC-PRESERVING. Every float of a function becomes f64 and every
     conversion between floats disappears: inputs are extended where they are
     first read, float results are rounded to f32, once; those that were f64
-    stay.
+    stay. With `borders` arguments and results are f64, too: what differences are
+    taken of, whose steps 16 bits would round.
 
     Precondition: functions on tensors, on the level of linalg, without calls
     and without `arith.bitcast`.
   }];
+  let options = [
+    Option<"borders", "borders", "bool", /*default=*/"false",
+           "Make float arguments and results f64, too">,
+  ];
   let dependentDialects = ["arith::ArithDialect", "linalg::LinalgDialect",
                            "tensor::TensorDialect"];
 }

@@ -29,6 +29,10 @@ struct CPUPipelineOptions : public PassPipelineOptions<CPUPipelineOptions> {
                      "results rounded to f32 (f64 stays): the oracle of "
                      "coda-run"),
       llvm::cl::init(false)};
+  Option<bool> referenceBorders{
+      *this, "reference-borders",
+      llvm::cl::desc("With reference: arguments and results are f64, too"),
+      llvm::cl::init(false)};
   Option<std::string> cpu{
       *this, "cpu", llvm::cl::desc("CPU level recorded in the artifact"),
       llvm::cl::init("x86-64-v3")};

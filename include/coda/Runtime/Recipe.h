@@ -80,10 +80,10 @@ Result<Tensor> materialise(const ArgumentSpec &spec, uint64_t seed,
 /// uniform and O(1) after a layer: variance 1 for rank 3 and more (activations)
 /// and rank 0, 1 +- 0.25 for rank 1 (norm weights), variance 1/K for rank 2
 /// (weights, K the last extent); variance 1 for all 8-bit floats, which have their
-/// scales beside them. Integers and booleans are 0 or 1, which is an
-/// index into any dimension.
+/// scales beside them. Integers are in [0, integers), as far as their type goes;
+/// booleans are 0 or 1.
 Tensor seededValues(const std::vector<int64_t> &shape, DType type,
-                    uint64_t seed, uint64_t index);
+                    uint64_t seed, uint64_t index, int64_t integers = 2);
 
 } // namespace mlir::coda::runtime
 

@@ -64,6 +64,8 @@ Value cast(OpBuilder &builder, Location loc, Value value, Type to) {
 }
 
 struct WidenToF64 : public coda::impl::CodaWidenToF64Base<WidenToF64> {
+  using CodaWidenToF64Base::CodaWidenToF64Base;
+
   void runOnOperation() override {
     for (auto func : getOperation().getOps<func::FuncOp>())
       if (!func.isExternal() && failed(run(func)))
@@ -119,6 +121,10 @@ struct WidenToF64 : public coda::impl::CodaWidenToF64Base<WidenToF64> {
     for (BlockArgument arg : body.getArguments()) {
       if (!isFloat(arg.getType()))
         continue;
+      if (borders) {
+        arg.setType(widen(arg.getType()));
+        continue;
+      }
       Value wide = ::cast(builder, arg.getLoc(), arg, f64);
       if (wide != arg)
         arg.replaceUsesWithIf(wide, [&](OpOperand &use) {
@@ -135,7 +141,9 @@ struct WidenToF64 : public coda::impl::CodaWidenToF64Base<WidenToF64> {
                          func.getFunctionType().getResults()))
       if (isFloat(operand.get().getType()))
         operand.set(::cast(builder, operand.get().getLoc(), operand.get(),
-                           getElementTypeOrSelf(source).isF64() ? f64 : f32));
+                           borders || getElementTypeOrSelf(source).isF64()
+                               ? f64
+                               : f32));
     func.setFunctionType(builder.getFunctionType(
         body.getArgumentTypes(), terminator.getOperandTypes()));
     return success();

@@ -7,6 +7,7 @@
 
 #include "ScheduleDatabase.h"
 
+#include "coda/Conversion/CodaToNVGPU/CheckScheduleDatabase.h"
 #include "coda/Conversion/CodaToNVGPU/Passes.h"
 
 #include "mlir/AsmParser/AsmParser.h"
@@ -84,7 +85,7 @@ FailureOr<ScheduleDatabase>
 ScheduleDatabase::load(StringRef path, StringRef gpu, MLIRContext *context,
                        std::string &reason) {
   auto fail = [&](const Twine &why) {
-    reason = ("schedule database '" + path + "': " + why).str();
+    reason = why.str();
     return failure();
   };
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
@@ -101,15 +102,16 @@ ScheduleDatabase::load(StringRef path, StringRef gpu, MLIRContext *context,
   if (!gpus || root->getInteger("version") != 1)
     return fail("no database of version 1; `coda-bench tune` writes one");
   auto names = [&] {
-    std::string text;
+    SmallVector<std::string> quoted;
     for (const auto &entry : *gpus)
-      text += (text.empty() ? "'" : ", '") + entry.first.str() + "'";
-    return text.empty() ? std::string("none") : text;
+      quoted.push_back("'" + entry.first.str() + "'");
+    llvm::sort(quoted);
+    return quoted.empty() ? std::string("none") : llvm::join(quoted, ", ");
   };
   if (gpu.empty()) {
     if (gpus->size() != 1)
       return fail("it has entries of " + Twine(gpus->size()) +
-                  " GPUs; name one of them: " + names());
+                  " GPUs; name one of them with --gpu: " + names());
     gpu = gpus->begin()->first;
   }
   const llvm::json::Object *entries = gpus->getObject(gpu);
@@ -126,6 +128,14 @@ ScheduleDatabase::load(StringRef path, StringRef gpu, MLIRContext *context,
     database.schedules[key] = schedule;
   }
   return database;
+}
+
+LogicalResult coda_gpu::checkScheduleDatabase(StringRef path, StringRef gpu,
+                                              MLIRContext *context,
+                                              std::string &reason) {
+  context->getOrLoadDialect<CodaGPUDialect>();
+  return success(
+      succeeded(ScheduleDatabase::load(path, gpu, context, reason)));
 }
 
 LogicalResult coda_gpu::writeSchedules(ModuleOp module,

@@ -652,7 +652,8 @@ struct SelectSchedule
       FailureOr<ScheduleDatabase> loaded =
           ScheduleDatabase::load(database, gpu, &getContext(), reason);
       if (failed(loaded)) {
-        emitError(UnknownLoc::get(&getContext()), reason);
+        emitError(UnknownLoc::get(&getContext()),
+                  "schedule database '" + database + "': " + reason);
         return signalPassFailure();
       }
       measured = std::move(*loaded);

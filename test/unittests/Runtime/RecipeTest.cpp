@@ -16,6 +16,7 @@
 
 #include "gtest/gtest.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -152,6 +153,21 @@ TEST(Recipe, SeededValuesHaveSensibleScales) {
   Tensor labels = seededValues({8, 8}, DType::I64, 5, 3);
   for (size_t i = 0; i < labels.size(); ++i)
     EXPECT_TRUE(labels.get(i) == 0 || labels.get(i) == 1);
+  // In the range that is asked for, as far as the type goes, and all over it.
+  for (auto [type, last] : {std::pair(DType::I64, 999.0), std::pair(DType::I32, 999.0),
+        std::pair(DType::I8, 127.0), std::pair(DType::Bool, 1.0)}) {
+    Tensor tokens = seededValues({64, 64}, type, 5, 3, 1000);
+    double least = last, most = 0;
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      least = std::min(least, tokens.get(i));
+      most = std::max(most, tokens.get(i));
+      EXPECT_EQ(tokens.get(i), std::floor(tokens.get(i)));
+    }
+    EXPECT_GE(least, 0);
+    EXPECT_LE(least, 0.01 * last);
+    EXPECT_LE(most, last);
+    EXPECT_GE(most, 0.99 * last);
+  }
 }
 
 } // namespace

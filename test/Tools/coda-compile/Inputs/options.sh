@@ -14,6 +14,7 @@ try good.mlir --grad --grad-dtype=f8
 try good.mlir --grad --residual-grad=i8
 try good.mlir --grad --recompute-over=-1
 try good.mlir --grad --entry=other
+try good.mlir --entry=other
 try good.mlir --target=sm_80
 try good.mlir --report=
 try good.mlir --cpu=native --cpu=native
@@ -21,6 +22,11 @@ try good.mlir --no-fuse=maybe
 try good.mlir --target=sm_90a --schedule-db=none.json
 try good.mlir --target=sm_90a --schedule-db=empty.mlir
 try good.mlir --report=folder.json
+cp good.mlir same.json
+output=same.json name="-o and --report" try good.mlir --report=same.json
+try same.json --report=same.json
+output=same.json name="-o same.json" try same.json --emit=fused
+cmp good.mlir same.json && rm same.json
 for output in folder pipe -; do name="-o $output" try good.mlir; done
 output=
 for input in folder empty.mlir; do name=$input try $input; done

@@ -56,6 +56,11 @@ try toy.so --seed=1 --numerics=strict --device=cuda
 try toy.so --inputs=folder.json
 try toy.so --inputs=empty.json
 try toy.so --inputs=empty.npz
+try toy.so --inputs=toy.json --out=new.npz --json=new.npz
+try toy.so --inputs=toy.json --json=toy.json
+try toy.so --seed=1 --check=golden.npz --out=golden.npz
+try toy.so --seed=1 --compile-arg=--target=sm_90a
+try toy.so --seed=1 --compile-arg=other.mlir
 try toy.so --inputs=toy.json --out=folder.json
 try toy.so --inputs=toy.json --json=folder.json
 try toy.so --seed=1 --check=golden.npz --against-reference

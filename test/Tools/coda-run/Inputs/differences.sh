@@ -9,6 +9,8 @@ try() {
 try smooth smooth values
 try scaled smooth values
 try other smooth values
+try half half values16
+try half-off half values16
 try cbrt cbrt zeros
 try kink kink zeros
 try sqrt sqrt zeros

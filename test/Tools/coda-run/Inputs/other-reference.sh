@@ -3,7 +3,7 @@
 input=$1
 for argument; do
   case $argument in
-  --reference) input=$REFERENCE ;;
+  --reference | --reference-f64) input=$REFERENCE ;;
   esac
 done
 shift
