@@ -11,10 +11,12 @@ import sys
 
 
 def functions(text):
-    """{name: body} of the functions of a printed module."""
+    """{name: body} of the functions of a module as it is printed, or without the
+    line `module {`."""
     found = {}
-    for match in re.finditer(r"^  func\.func .*?@([\w$.-]+)\(.*?^  \}$", text, re.M | re.S):
-        found[match.group(1)] = match.group(0)
+    function = r"^( *)func\.func [^\n]*?@([\w$.-]+)\((?:(?!\n *func\.func ).)*?^\1\}$"
+    for match in re.finditer(function, text, re.M | re.S):
+        found[match.group(2)] = match.group(0)
     return found
 
 
@@ -56,7 +58,8 @@ def describe(body):
 
 def main(argv):
     if len(argv) != 3:
-        print(__doc__.strip(), file=sys.stderr)
+        print("error: two files are wanted, %d given; usage: show_fusion.py BEFORE.mlir FUSED.mlir"
+              % (len(argv) - 1), file=sys.stderr)
         return 2
     texts = []
     for path in argv[1:]:
@@ -76,7 +79,8 @@ def main(argv):
     launches = re.findall(r"\bcall @([\w$.-]+)\(", found["main"])
     print("fused: " + plural(len(launches), "kernel launch").replace("launchs", "launches"))
     for number, name in enumerate(launches, 1):
-        print("  %d. @%s: %s" % (number, name, describe(found[name])))
+        what = describe(found[name]) if name in found else "a function that is elsewhere"
+        print("  %d. @%s: %s" % (number, name, what))
     rest = {k: n for k, n in op_counts(found["main"]).items() if k not in ("func.call", "call")}
     print("left in @main: " + counted(rest))
     return 0

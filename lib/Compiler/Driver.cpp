@@ -21,6 +21,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
@@ -263,7 +264,10 @@ LogicalResult Compilation::checkOptions() {
                                                options.scheduleGPU, &context,
                                                reason)))
       return fail("--schedule-db=" + options.scheduleDatabase + ": " + reason);
-    if (options.numerics == Numerics::Strict || options.reference)
+    if (options.reference)
+      return fail("the reference is computed on the CPU; --reference and "
+                  "--reference-f64 are for --target=cpu");
+    if (options.numerics == Numerics::Strict)
       return fail("the target 'sm_90a' has relaxed numerics only; give "
                   "--numerics=relaxed or --target=cpu");
     if (!options.fuse)
@@ -499,7 +503,9 @@ LogicalResult Compilation::compileForGPU(StringRef outputPath) {
     auto binary =
         module->lookupSymbol<gpu::BinaryOp>(coda_gpu::kKernelsName);
     if (!binary)
-      return fail("the graph has no kernel");
+      return emitError(module->getLoc(),
+                       "nothing is launched on the device, so there is no code "
+                       "for it; --emit=so takes what is left for the host");
     StringRef image =
         cast<gpu::ObjectAttr>(binary.getObjects()[0]).getObject().getValue();
     if (options.emit == EmitStage::PTX)
@@ -588,7 +594,15 @@ LogicalResult Compilation::run(StringRef inputPath, StringRef outputPath) {
   auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(inputPath, /*IsText=*/true);
   if (!buffer)
     return fail("cannot read '" + llvm::Twine(inputPath) +
-                "': " + buffer.getError().message());
+                "': " + buffer.getError().message() +
+                "; give a file of MLIR, or - for standard input");
+  StringRef start = (*buffer)->getBuffer().take_front(1024);
+  if (start.starts_with("\x7f" "ELF"))
+    return fail("'" + inputPath +
+                "' is compiled already; give MLIR, as text or bytecode (coda-run "
+                "runs what is compiled)");
+  if (start.contains('\0') && !isBytecode((*buffer)->getMemBufferRef()))
+    return fail("'" + inputPath + "' is no MLIR, neither text nor bytecode");
   sources.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
   module = parseSourceFile<ModuleOp>(sources, &context);
   if (!module)

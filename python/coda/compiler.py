@@ -91,6 +91,8 @@ def compile(
         raise ArgumentError(
             "the source %r is the name of a file, not MLIR: give a path object, "
             "pathlib.Path(%r)" % (source, source))
+    if not isinstance(target, str):
+        raise ArgumentError("target=%r: there are 'cpu' and 'sm_90a'" % (target,))
     if options.get("emit", "so") != "so":
         raise ArgumentError(
             "emit=%r: what is loaded is a shared library; run coda-compile --emit for other "

@@ -103,6 +103,8 @@ def test_what_is_no_source_or_stage(stand_in, tmp_path):
     with pytest.raises(coda.ArgumentError, match=r"give a path object, pathlib.Path\('.*graph'\)"):
         coda.compile(str(tmp_path / "graph"))
     assert not (stand_in / "input").exists()
+    with pytest.raises(coda.ArgumentError, match="target=None: there are 'cpu' and 'sm_90a'"):
+        coda.compile("module {}", target=None)
     with pytest.raises(coda.ArgumentError, match="emit='llvm': what is loaded is a shared library"):
         coda.compile("module {}", emit="llvm")
 

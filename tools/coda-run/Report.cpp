@@ -235,7 +235,7 @@ void printGradients(const Report &report) {
       {"gradient against differences", "type", "gradient", "differences",
        "error", "limit", "result", "compared"}};
   for (const GradientReport &gradient : report.gradients) {
-    bool any = gradient.skipped < gradient.size;
+    bool any = gradient.isCompared();
     auto cell = [&](const std::string &text) { return any ? text : "-"; };
     rows.push_back({gradient.name, gradient.type,
                     cell(number(gradient.gradient, "%.6g")),
@@ -260,7 +260,7 @@ void printVerdict(const Session &session, const Report &report) {
     bad += output.verdict && !output.verdict->good;
   }
   for (const GradientReport &gradient : report.gradients) {
-    gradients += gradient.skipped < gradient.size;
+    gradients += gradient.isCompared();
     badGradients += !gradient.good;
   }
   auto say = [](const char *what, size_t all, size_t compared, size_t bad) {
@@ -515,7 +515,7 @@ Status writeReport(const Session &session, const Report &report,
     entry["skipped"] = gradient.skipped;
     if (gradient.skipped)
       entry["why"] = gradient.why;
-    if (gradient.skipped < gradient.size) {
+    if (gradient.isCompared()) {
       entry["gradient"] = gradient.gradient;
       entry["difference"] = gradient.difference;
       entry["error"] = gradient.error;

@@ -46,6 +46,9 @@ struct GradientReport {
   size_t skipped = 0;
   std::string why; ///< of `skipped`
   bool good = true;
+
+  /// Whether there is an element to compare, or no element at all.
+  bool isCompared() const { return skipped < size || size == 0; }
 };
 
 struct Report {

@@ -87,7 +87,9 @@ public:
   }
 
 private:
-  LogicalResult readType(Operation *at, StringRef option, StringRef name,
+  // Errors about options are of a place, not of an op, whose text would be printed
+  // along.
+  LogicalResult readType(Location at, StringRef option, StringRef name,
                          FloatType &type) {
     MLIRContext *context = &getContext();
     if (name.empty())
@@ -101,7 +103,7 @@ private:
     else if (name == "f64")
       type = Float64Type::get(context);
     else
-      return at->emitError()
+      return emitError(at)
              << option << "=" << name
              << " is no type of gradients; there are f64, f32, f16 and bf16";
     return success();
@@ -115,7 +117,6 @@ private:
       for (auto other : module.getOps<func::FuncOp>())
         if (other.isPublic())
           names += (names.empty() ? "'" : ", '") + other.getName().str() + "'";
-      // Not of the op: its text would be printed along.
       return emitError(module.getLoc())
              << "func=" << function
              << ": the module has no function of this name to differentiate; "
@@ -129,10 +130,11 @@ private:
     else if (save == "all")
       options.save = SavePolicy::All;
     else
-      return main.emitError() << "save=" << save
-                              << " is unknown; there are min, stored and all";
-    if (failed(readType(main, "grad-dtype", gradDtype, options.gradType)) ||
-        failed(readType(main, "residual-grad", residualGrad,
+      return emitError(main.getLoc())
+             << "save=" << save << " is unknown; there are min, stored and all";
+    if (failed(readType(main.getLoc(), "grad-dtype", gradDtype,
+                        options.gradType)) ||
+        failed(readType(main.getLoc(), "residual-grad", residualGrad,
                         options.residualGradType)))
       return failure();
     options.constants.assign(constants.begin(), constants.end());
@@ -151,8 +153,11 @@ private:
                   "this one";
     for (int64_t number : options.constants)
       if (number < 0 || number >= main.getNumArguments())
-        return main.emitError() << "constants names argument " << number
-                                << " of " << main.getNumArguments();
+        return emitError(main.getLoc())
+               << "constants=" << number << ": '" << function
+               << "' has no such argument; they are numbered from 0, and there "
+                  "are "
+               << main.getNumArguments();
     bool hasVariable = false;
     for (auto [i, type] : llvm::enumerate(main.getArgumentTypes()))
       hasVariable |= isDifferentiable(type) &&

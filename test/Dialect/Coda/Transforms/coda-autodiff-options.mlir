@@ -1,5 +1,17 @@
 // RUN: coda-opt %s --coda-autodiff="constants=0,3 grad-dtype=f32 accumulate=true residual-grad=f32" --canonicalize --cse | FileCheck %s
 // RUN: coda-opt %s --coda-autodiff=func=other --canonicalize --cse | FileCheck %s --check-prefix=OTHER
+// RUN: sh -c 'for o in func=nope save=most constants=9 grad-dtype=f8 residual-grad=i8; do coda-opt %s --coda-autodiff=$o; echo "exit $?"; done' 2>&1 | FileCheck %s --check-prefix=BAD
+// BAD:      error: func=nope: the module has no function of this name to differentiate; there are
+// BAD-NEXT: exit 1
+// BAD-NEXT: error: save=most is unknown; there are min, stored and all
+// BAD:      exit 1
+// BAD-NEXT: error: constants=9: 'main' has no such argument; they are numbered from 0, and there are
+// BAD:      exit 1
+// BAD-NEXT: error: grad-dtype=f8 is no type of gradients; there are f64, f32, f16 and bf16
+// BAD:      exit 1
+// BAD-NEXT: error: residual-grad=i8 is no type of gradients; there are f64, f32, f16 and bf16
+// BAD:      exit 1
+// BAD-NOT:  see current operation
 
 // Gradients of weights in f32, added to what is given; none for the constants;
 // the cotangent between the two gemms in f32.

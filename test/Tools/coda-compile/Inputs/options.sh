@@ -29,4 +29,5 @@ output=same.json name="-o same.json" try same.json --emit=fused
 cmp good.mlir same.json && rm same.json
 for output in folder pipe -; do name="-o $output" try good.mlir; done
 output=
-for input in folder empty.mlir; do name=$input try $input; done
+printf 'a\0b' >bytes.mlir
+for input in folder empty.mlir bytes.mlir; do name=$input try $input; done
