@@ -7,6 +7,9 @@
 // RUN: coda-run %s --seed=3 --grad --differences --no-unfused --repeat=0 | FileCheck %s --check-prefix=GRAD
 // GRAD: arg2 scalar:f32 {{.*}} ok
 // GRAD: all gradients are good
+// RUN: sed 's/%%s: tensor<f32>, /%%sv: tensor<4xf32>, /; s/^  %%x = .*/%%c2 = arith.constant 2 : index\n%%x = tensor.extract %%sv[%%c2] : tensor<4xf32>/' %s > %t.mlir
+// RUN: coda-run %t.mlir --seed=3 --integers=9 --against-reference --repeat=0 | FileCheck %s
+// RUN: coda-compile %t.mlir --target=sm_90a --emit=ptx -o - | FileCheck %s --check-prefix=PTX
 // RUN: coda-compile %s --target=sm_90a --emit=ptx -o - | FileCheck %s --check-prefix=PTX
 // PTX: .visible .entry main_gemm_0
 #id = affine_map<(d0, d1) -> (d0, d1)>

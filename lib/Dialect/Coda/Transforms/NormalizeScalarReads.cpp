@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Front ends take a number (a scale, a temperature) out of a tensor of rank 0
-// and use it in linalg. Where tensors are on a device, the number is, too: it is
-// read, and what is computed of it is computed, in the body that uses it, as
-// upstream's patterns read operands of rank 0.
+// Front ends take a number (a scale, a temperature) out of a tensor of rank 0, or
+// one of several at a place that is known, and use it in linalg. Where tensors are
+// on a device, the number is, too: it is read, and what is computed of it is
+// computed, in the body that uses it, as upstream's patterns read operands of rank
+// 0.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,6 +18,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -59,7 +61,48 @@ static linalg::GenericOp createSplat(PatternRewriter &rewriter, Location loc,
       });
 }
 
+/// Whether `value`, or what is computed of it, is used in linalg.
+static bool isUsedInLinalg(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    return isa<linalg::LinalgOp>(user) ||
+           user->getParentOfType<linalg::LinalgOp>() ||
+           (user->getNumResults() == 1 && user->getNumRegions() == 0 &&
+            user->getResult(0).getType().isIntOrIndexOrFloat() &&
+            isUsedInLinalg(user->getResult(0)));
+  });
+}
+
 namespace {
+/// An element at a place that is known is that of a tensor of rank 0:
+///   extract %v[2]  ==>  extract (extract_slice %v[2] [1] [1])[]
+struct ReadSlice : OpRewritePattern<tensor::ExtractOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::ExtractOp op,
+                                PatternRewriter &rewriter) const override {
+    auto type = cast<RankedTensorType>(op.getTensor().getType());
+    if (type.getRank() == 0 || op->getParentOfType<linalg::LinalgOp>() ||
+        !isUsedInLinalg(op))
+      return failure();
+    SmallVector<OpFoldResult> offsets;
+    for (auto [index, extent] :
+         llvm::zip_equal(op.getIndices(), type.getShape())) {
+      // One that may be out of bounds is checked where it stands.
+      std::optional<int64_t> place = getConstantIntValue(index);
+      if (!place || *place < 0 || ShapedType::isDynamic(extent) ||
+          *place >= extent)
+        return failure();
+      offsets.push_back(rewriter.getIndexAttr(*place));
+    }
+    SmallVector<OpFoldResult> ones(type.getRank(), rewriter.getIndexAttr(1));
+    Value slice = tensor::ExtractSliceOp::create(
+        rewriter, op.getLoc(),
+        RankedTensorType::get({}, type.getElementType()), op.getTensor(),
+        offsets, ones, ones);
+    rewriter.replaceOpWithNewOp<tensor::ExtractOp>(op, slice, ValueRange());
+    return success();
+  }
+};
+
 /// A body that uses a number from outside of it reads, or computes, it:
 ///   %x = extract %s[]; generic ins(%a) {mul %in, %x}
 ///   ==>  generic ins(%a) {%x = extract %s[]; mul %in, %x}
@@ -154,7 +197,7 @@ struct GeneralizeTensorOfNumber : OpRewritePattern<tensor::FromElementsOp> {
 } // namespace
 
 void coda::populateScalarReadPatterns(RewritePatternSet &patterns) {
-  patterns.add<ReadNumberInBody, UseNumberInBody, GeneralizeFillOfNumber,
+  patterns.add<ReadSlice, ReadNumberInBody, UseNumberInBody, GeneralizeFillOfNumber,
                GeneralizeSplatOfNumber, GeneralizeTensorOfNumber>(
       patterns.getContext());
 }

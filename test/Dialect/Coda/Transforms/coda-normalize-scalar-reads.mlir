@@ -77,7 +77,27 @@ func.func @tensors_of_it(%s: tensor<f32>) -> (tensor<f32>, tensor<1xf32>, tensor
   return %0, %1, %2, %3, %4 : tensor<f32>, tensor<1xf32>, tensor<8xf32>, tensor<6xf32>, tensor<f32>
 }
 
-// The host needs an extent itself; an element of a row is found by its position; a
+// CHECK-LABEL: func.func @one_of_several(
+// CHECK-SAME:    %[[A:.*]]: tensor<4xf32>, %[[V:.*]]: tensor<2x4xf32>)
+// CHECK:       %[[S:.*]] = tensor.extract_slice %[[V]][1, 3] [1, 1] [1, 1] : tensor<2x4xf32> to tensor<f32>
+// CHECK:       linalg.generic {{.*}} ins(%[[A]] : tensor<4xf32>)
+// CHECK-NEXT:  ^bb0(%[[X:.*]]: f32, %{{.*}}: f32):
+// CHECK-NEXT:    %[[N:.*]] = tensor.extract %[[S]][]
+// CHECK-NEXT:    arith.mulf %[[X]], %[[N]]
+func.func @one_of_several(%a: tensor<4xf32>, %v: tensor<2x4xf32>) -> tensor<4xf32> {
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %n = tensor.extract %v[%c1, %c3] : tensor<2x4xf32>
+  %e = tensor.empty() : tensor<4xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %p = arith.mulf %x, %n : f32
+    linalg.yield %p : f32
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// The host needs an extent itself; a place that is not known may be out of bounds; a
 // division may trap and stays where it is.
 // CHECK-LABEL: func.func @neg_others(
 // CHECK-SAME:    %{{.*}}: tensor<?xf32>, %[[T:.*]]: tensor<index>, %[[V:.*]]: tensor<4xf32>, %[[W:.*]]: tensor<i32>
@@ -89,8 +109,7 @@ func.func @tensors_of_it(%s: tensor<f32>) -> (tensor<f32>, tensor<1xf32>, tensor
 // CHECK:       %[[I:.*]] = tensor.extract %[[W]][]
 // CHECK:       %[[D:.*]] = arith.divsi %{{.*}}, %[[I]]
 // CHECK:       linalg.fill ins(%[[D]] : i32)
-func.func @neg_others(%a: tensor<?xf32>, %t: tensor<index>, %v: tensor<4xf32>, %w: tensor<i32>, %k: tensor<4xi32>) -> (tensor<?xf32>, tensor<4xi32>) {
-  %c1 = arith.constant 1 : index
+func.func @neg_others(%a: tensor<?xf32>, %t: tensor<index>, %v: tensor<4xf32>, %w: tensor<i32>, %k: tensor<4xi32>, %c1: index) -> (tensor<?xf32>, tensor<4xi32>) {
   %c7 = arith.constant 7 : i32
   %m = tensor.extract %t[] : tensor<index>
   %n = tensor.extract %v[%c1] : tensor<4xf32>

@@ -51,7 +51,8 @@ def NormalizePass : InterfacePass<"coda-normalize", "FunctionOpInterface"> {
 
     1. Scalars: small integer powers become products, clamps a maximum and a
        minimum, sincos a sine and a cosine, rounded constants become constants.
-       A number that is read from a tensor of rank 0 (`tensor.extract %s[]`) is
+       A number that is read from a tensor of rank 0 (`tensor.extract %s[]`), or
+       from a place that is known to be in bounds (a slice of it is one), is
        read in the bodies that use it, and what is computed of it is computed
        there: on a device the number is there, too. Named elementwise and reducing ops, and arith and math on
        tensors, become generics.
