@@ -54,3 +54,7 @@ func.func @main(%x: tensor<?x256xbf16>, %w: tensor<256x256xbf16>, %v: tensor<256
   %b = call @layer(%a, %v) : (tensor<?x256xbf16>, tensor<256x256xbf16>) -> tensor<?x256xbf16>
   return %b : tensor<?x256xbf16>
 }
+
+// What is said of the gradient of a weight names the product that it belongs to.
+// RUN: coda-compile %s --target=sm_90a --grad --emit=ptx -o %t.ptx 2>&1 | FileCheck %s --check-prefix=REMARK
+// REMARK: line-info-inlined.mlir:[[#@LINE-14]]:10: [coda-gpu-decompose-unscheduled] two versions of 'main_bwd_gemm_

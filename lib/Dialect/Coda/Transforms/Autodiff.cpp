@@ -363,7 +363,7 @@ void FunctionAdjoint::saveResult(OpResult result) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult FunctionAdjoint::visitStructural(Operation *op) {
-  Location loc = op->getLoc();
+  Location loc = getAdjointLoc(op->getLoc());
   // Broadcast parts go through a reshape as whole tensors only.
   Value whole = takeWhole(op->getResult(0));
   if (!whole)

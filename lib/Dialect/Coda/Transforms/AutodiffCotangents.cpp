@@ -96,8 +96,20 @@ createElementwise(OpBuilder &b, Location loc, RankedTensorType type,
   return createTileOp(b, loc, spec);
 }
 
-Value FunctionAdjoint::sum(Location loc, RankedTensorType type,
+Location FunctionAdjoint::getAdjointLoc(ArrayRef<Location> locs) {
+  return NameLoc::get(builder.getStringAttr("adjoint"),
+                      builder.getFusedLoc(locs));
+}
+
+Value FunctionAdjoint::sum(Value of, RankedTensorType type,
                            ArrayRef<Cotangent> parts) {
+  // What is summed is the adjoint of readers of the value. What the backward
+  // is given has no place there.
+  SmallVector<Location> locs;
+  for (const Cotangent &part : parts)
+    if (!part.tensor.getDefiningOp<UnrealizedConversionCastOp>())
+      locs.push_back(part.tensor.getLoc());
+  Location loc = locs.empty() ? of.getLoc() : builder.getFusedLoc(locs);
   unsigned rank = type.getRank();
   SmallVector<Value> inputs;
   SmallVector<AffineMap> maps;
@@ -138,7 +150,7 @@ Value FunctionAdjoint::sum(Location loc, RankedTensorType type,
 Value FunctionAdjoint::buildOuterProduct(Value target, const Product &product,
                                          Type type) {
   auto targetType = cast<RankedTensorType>(target.getType());
-  Location loc = target.getLoc();
+  Location loc = getAdjointLoc(product.op->getLoc());
   unsigned rank = targetType.getRank();
   SmallVector<AffineExpr> toTarget(product.targetMap.getNumDims(),
                                    builder.getAffineConstantExpr(0));
@@ -172,7 +184,8 @@ Value FunctionAdjoint::buildOuterProduct(Value target, const Product &product,
 Value FunctionAdjoint::buildProducts(Value target, ArrayRef<Product> products,
                                      Type type) {
   auto targetType = cast<RankedTensorType>(target.getType());
-  Location loc = target.getLoc();
+  Location loc = getAdjointLoc(llvm::map_to_vector(
+      products, [](const Product &product) { return product.op->getLoc(); }));
   unsigned rank = targetType.getRank();
   // Dims: those of the target by kind, then the contracted ones of each product.
   TileOpSpec spec;
@@ -239,7 +252,8 @@ Value FunctionAdjoint::buildProducts(Value target, ArrayRef<Product> products,
 
 Value FunctionAdjoint::assembleSlices(Value target, ArrayRef<Slice> parts) {
   auto type = cast<RankedTensorType>(target.getType());
-  Location loc = target.getLoc();
+  Location loc = getAdjointLoc(llvm::map_to_vector(
+      parts, [](const Slice &part) { return part.op->getLoc(); }));
   auto sliceType = cast<RankedTensorType>(parts.front().tensor.getType());
   type = type.clone(sliceType.getElementType());
   int64_t covered = 0;
@@ -345,7 +359,7 @@ Value FunctionAdjoint::takeWhole(Value value) {
   if (parts.size() == 1 &&
       static_cast<int64_t>(parts.front().dims.size()) == type.getRank())
     return parts.front().tensor;
-  return sum(value.getLoc(), type, parts);
+  return sum(value, type, parts);
 }
 
 Value FunctionAdjoint::getGradient(BlockArgument argument) {
@@ -373,5 +387,5 @@ Value FunctionAdjoint::getGradient(BlockArgument argument) {
       static_cast<int64_t>(parts.front().dims.size()) == type.getRank() &&
       getElementTypeOrSelf(parts.front().tensor) == type.getElementType())
     return parts.front().tensor;
-  return sum(loc, type, parts);
+  return sum(argument, type, parts);
 }

@@ -75,6 +75,7 @@ private:
   /// A part that is a sum of products of a cotangent of accumulators, `dacc`,
   /// with the other factor. Maps are over the domain of a tile op.
   struct Product {
+    Operation *op; ///< whose product it is the adjoint of
     Value dacc, other;
     AffineMap daccMap, otherMap, targetMap;
     /// By dim of the target: the kind that it has in the gemm.
@@ -123,7 +124,9 @@ private:
   SmallVector<Cotangent> takeCotangents(Value value, Type type);
   /// The cotangent as one tensor of all dims; null if there is none.
   Value takeWhole(Value value);
-  Value sum(Location loc, RankedTensorType type, ArrayRef<Cotangent> parts);
+  Value sum(Value of, RankedTensorType type, ArrayRef<Cotangent> parts);
+  /// The location of an adjoint of ops at `locs`.
+  Location getAdjointLoc(ArrayRef<Location> locs);
   /// The gemm of the products that have these kinds.
   Value buildProducts(Value target, ArrayRef<Product> products, Type type);
   Value buildOuterProduct(Value target, const Product &product, Type type);

@@ -349,7 +349,7 @@ SmallVector<Value> FunctionAdjoint::emitMap(TileOpInterface op,
                                             ArrayRef<Source> sources,
                                             ArrayRef<CotangentLoad> loads,
                                             ArrayRef<MapOutput> outputs) {
-  Location loc = op->getLoc();
+  Location loc = getAdjointLoc(op->getLoc());
   MLIRContext *context = op->getContext();
   SmallVector<Value> flat;
   for (const MapOutput &output : outputs)
@@ -800,6 +800,7 @@ void FunctionAdjoint::addProducts(TileOpInterface op, ArrayRef<Value> daccs) {
         if (!isActive(target))
           continue;
         Product product;
+        product.op = op;
         product.dacc = daccs[a];
         product.daccMap = getAccMap(op, a);
         Value other = ofLhs ? op.getRhs()[p] : op.getLhs()[p];
