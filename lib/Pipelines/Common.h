@@ -32,8 +32,7 @@ void addFormation(OpPassManager &pm, const FusePipelineOptions &options,
 void addFusion(OpPassManager &pm, const FusePipelineOptions &options,
                bool keepRoundings = false);
 /// Cuts reductions into partial ones, each time into the same: what is cut again
-/// has been saved whole. `sumsOnly`: sums alone, over whole granules. Nothing for
-/// strict numerics.
+/// has been saved whole. `sumsOnly`: sums alone. Nothing for strict numerics.
 void addPartialSums(OpPassManager &pm, Numerics numerics, bool sumsOnly);
 /// From joined tile ops to calls of kernels: bundle, partition, outline.
 void addLaunches(OpPassManager &pm, const FusePipelineOptions &options);

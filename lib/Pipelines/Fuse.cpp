@@ -63,8 +63,6 @@ void coda::addPartialSums(OpPassManager &pm, Numerics numerics,
     return;
   PartitionReductionsPassOptions partition;
   partition.sumsOnly = sumsOnly;
-  // Adjoints have no groups of a dim.
-  partition.ragged = !sumsOnly;
   // The bits of a row then depend on how many there are.
   if (numerics == Numerics::Relaxed)
     partition.fewRowsGranule = 64;

@@ -621,12 +621,14 @@ LogicalResult FunctionAdjoint::visitTileOp(TileOpInterface op) {
          takeCotangents(result, getStoredCotangentType(result))) {
       SmallVector<AffineExpr> exprs;
       AffineMap map = op.getOutputMap(o);
-      if (!map.isProjectedPermutation())
-        return op->emitError()
-               << "a reduction over groups ('floordiv') has no adjoint; "
-                  "differentiate before reductions are partitioned";
       for (int64_t d : part.dims)
         exprs.push_back(map.getResult(d));
+      // Partials that are added up have one cotangent, which has no groups.
+      if (!llvm::all_of(exprs, llvm::IsaPred<AffineDimExpr>))
+        return op->emitError()
+               << "groups of a reduction ('floordiv') that something tells apart "
+                  "have no adjoint; differentiate before reductions are "
+                  "partitioned";
       loads.push_back({static_cast<unsigned>(o),
                        AffineMap::get(map.getNumDims(), 0, exprs,
                                       op->getContext()),

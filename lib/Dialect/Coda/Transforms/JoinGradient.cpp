@@ -5,10 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "coda/Dialect/Coda/IR/CodaOps.h"
 #include "coda/Dialect/Coda/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 
 namespace mlir::coda {
 #define GEN_PASS_DEF_JOINGRADIENTPASS
@@ -30,6 +33,30 @@ static SmallVector<Value> inlineBody(OpBuilder &builder, func::FuncOp from,
   for (Value value : body.getTerminator()->getOperands())
     results.push_back(mapping.lookupOrDefault(value));
   return results;
+}
+
+/// The tensor of the shape of `value` that the kernel that makes it is given to
+/// write to; `value` itself if no kernel makes it.
+static Value getDestination(Value value, ModuleOp module) {
+  while (auto call = value.getDefiningOp<func::CallOp>()) {
+    auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
+    if (!callee || callee.isDeclaration() || !callee.getBody().hasOneBlock())
+      break;
+    Value inner = callee.getBody().front().getTerminator()->getOperand(
+        cast<OpResult>(value).getResultNumber());
+    while (auto result = dyn_cast<OpResult>(inner)) {
+      if (auto bundle = dyn_cast<BundleOp>(result.getOwner()))
+        inner = bundle.getBody().front().getTerminator()->getOperand(
+            result.getResultNumber());
+      else if (auto op =
+                   dyn_cast<DestinationStyleOpInterface>(result.getOwner()))
+        inner = op.getTiedOpOperand(result)->get();
+      else
+        return value;
+    }
+    value = call.getOperand(cast<BlockArgument>(inner).getArgNumber());
+  }
+  return value;
 }
 
 namespace {
@@ -124,6 +151,11 @@ private:
     returned.resize(main.getNumResults());
     llvm::append_range(returned, inlineBody(builder, backward, toBackward));
     func::ReturnOp::create(builder, backward.getLoc(), returned);
+    // Extents of what is saved follow from those of the arguments: they are asked
+    // of no kernel's result.
+    joint.walk([&](tensor::DimOp dim) {
+      dim.getSourceMutable().assign(getDestination(dim.getSource(), module));
+    });
     return success();
   }
 };

@@ -131,7 +131,7 @@ func.func private @main_bwd()
 
 func.func @main(%x: tensor<300x4xf32>) -> tensor<3x4xf32> {
   %o = tensor.empty() : tensor<3x4xf32>
-  // expected-error @below {{a reduction over groups ('floordiv') has no adjoint; differentiate before reductions are partitioned}}
+  // expected-error @below {{groups of a reduction ('floordiv') that something tells apart have no adjoint; differentiate before reductions are partitioned}}
   %y = coda.map ins(%x[m, n] : tensor<300x4xf32>) outs(fresh add %o[m floordiv 128, n] : tensor<3x4xf32>) {
   ^bb0(%a: f32):
     coda.yield %a : f32
