@@ -10,6 +10,7 @@
 // RUN: coda-run %s --entry=rows --grad --grad-constants=0,1 --against-reference --numerics=strict --seed=1 --repeat=0 | FileCheck %s
 // RUN: coda-run %s --entry=number --grad --grad-constants=0,1,3 --against-reference --seed=1 --repeat=0 | FileCheck %s
 // RUN: coda-run %s --entry=angles --grad --grad-constants=0,1 --against-reference --seed=1 --repeat=0 | FileCheck %s
+// RUN: coda-run %s --entry=rounded --grad --grad-constants=0,1 --against-reference --seed=1 --repeat=0 | FileCheck %s
 // CHECK: out1 {{.*}}:f32 {{ *[0-9.e+-]+ +[0-9.]+e-0[6-9] }}
 // CHECK: all outputs are good
 
@@ -114,4 +115,36 @@ func.func @angles(%h: tensor<20x32xbf16>, %w: tensor<24x32xbf16>, %pos: tensor<2
     linalg.yield %rb : bf16
   } -> tensor<20x3x8xbf16>
   return %out : tensor<20x3x8xbf16>
+}
+
+// The product is rounded before it is scaled.
+func.func @rounded(%a0: tensor<96x128xbf16>, %a1: tensor<128x128xbf16>, %a2: tensor<128xf32>) -> (tensor<96x128xbf16>) {
+  %v1 = tensor.empty() : tensor<96x128xf32>
+  %v2 = arith.constant 0.0 : f32
+  %v3 = linalg.fill ins(%v2 : f32) outs(%v1 : tensor<96x128xf32>) -> tensor<96x128xf32>
+  %v4 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a0, %a1 : tensor<96x128xbf16>, tensor<128x128xbf16>) outs(%v3 : tensor<96x128xf32>) {
+  ^bb0(%i0: bf16, %i1: bf16, %o: f32):
+    %e0 = arith.extf %i0 : bf16 to f32
+    %e1 = arith.extf %i1 : bf16 to f32
+    %m = arith.mulf %e0, %e1 : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<96x128xf32>
+  %v5 = tensor.empty() : tensor<96x128xbf16>
+  %v6 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%v4 : tensor<96x128xf32>) outs(%v5 : tensor<96x128xbf16>) {
+  ^bb0(%i0: f32, %o: bf16):
+    %y = arith.truncf %i0 : f32 to bf16
+    linalg.yield %y : bf16
+  } -> tensor<96x128xbf16>
+  %v7 = tensor.empty() : tensor<96x128xbf16>
+  %v8 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%v6, %a2, %a0 : tensor<96x128xbf16>, tensor<128xf32>, tensor<96x128xbf16>) outs(%v7 : tensor<96x128xbf16>) {
+  ^bb0(%i0: bf16, %i1: f32, %i2: bf16, %o: bf16):
+    %x0 = arith.extf %i0 : bf16 to f32
+    %x2 = arith.extf %i2 : bf16 to f32
+    %t1 = arith.mulf %x0, %i1 : f32
+    %t2 = arith.addf %t1, %x2 : f32
+    %y = arith.truncf %t2 : f32 to bf16
+    linalg.yield %y : bf16
+  } -> tensor<96x128xbf16>
+  return %v8 : tensor<96x128xbf16>
 }

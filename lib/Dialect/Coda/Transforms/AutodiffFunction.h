@@ -178,7 +178,7 @@ private:
   void addProducts(TileOpInterface op, ArrayRef<Value> daccs);
   AffineMap getAccMap(TileOpInterface op, unsigned acc);
   AffineMap getFullMap(TileOpInterface op);
-  /// Whether a rounding to 16 bits may stand for `original`.
+  /// Whether a store of its rounding to 16 bits may stand for `original`.
   bool mayRound(Value original, const DenseSet<Value> &precise) const;
   /// The element type in which a value of the region of `op` is saved.
   Type getSavedType(TileOpInterface op, Value original,

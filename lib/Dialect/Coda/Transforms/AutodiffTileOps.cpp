@@ -99,7 +99,8 @@ bool FunctionAdjoint::mayRound(Value original,
 Type FunctionAdjoint::getSavedType(TileOpInterface op, Value original,
                                    const DenseSet<Value> &precise) const {
   Type type = original.getType();
-  if (op.getNumProducts() && type.isF32() && mayRound(original, precise)) {
+  if (op.getNumProducts() && type.isF32() && !options.strict &&
+      !precise.contains(original)) {
     Type factor = getElementTypeOrSelf(op.getLhs()[0]);
     if (factor.isF16() || factor.isBF16())
       return factor;
@@ -159,8 +160,7 @@ int64_t FunctionAdjoint::getCost(TileOpInterface op, Value original,
     }
   if (findSaved(original))
     return 0;
-  int store =
-      argument ? -1 : findStore(op, original, mayRound(original, precise));
+  int store = findStore(op, original, mayRound(original, precise));
   if (store >= 0) {
     Value tensor = op->getResult(store);
     SmallVector<Operation *> views;
@@ -318,8 +318,7 @@ FunctionAdjoint::save(TileOpInterface op, const Cut &cut) {
       sources.push_back(source);
       continue;
     }
-    int store =
-        argument ? -1 : findStore(op, value, mayRound(value, cut.precise));
+    int store = findStore(op, value, mayRound(value, cut.precise));
     if (store >= 0) {
       saveResult(cast<OpResult>(op->getResult(store)));
       source.result = store;
