@@ -65,7 +65,7 @@ void coda::addPartialSums(OpPassManager &pm, Numerics numerics,
   partition.sumsOnly = sumsOnly;
   // The bits of a row then depend on how many there are.
   if (numerics == Numerics::Relaxed)
-    partition.fewRowsGranule = 64;
+    partition.fewRowsGranule = 16;
   pm.addNestedPass<func::FuncOp>(createPartitionReductionsPass(partition));
 }
 

@@ -15,9 +15,9 @@ from typing import Tuple
 from .mlir import Body, Graph, Value
 from .ops import EPS, HEAD_DIM, VOCAB, Op
 
-# The columns that one partial sum covers; and with at most 64 rows, as the compiler
-# cuts the sums of a layer.
-GROUP, GROUP_OF_FEW = 128, 64
+# The columns that one partial sum covers; with at most 64 rows so many that a row has
+# no more than 128, as the compiler cuts the sums of a layer.
+GROUP, FEWEST = 128, 16
 TILE, ROW, COLUMN = (0, 1), (0,), (1,)
 
 
@@ -101,7 +101,7 @@ def _rope_tables(graph: Graph, rows: int) -> Tuple[Value, Value]:
 def _group_sums(graph: Graph, value: Value) -> Value:
     """(M, N) in f32 to (M, N / GROUP)."""
     rows, columns = value.shape
-    group = GROUP_OF_FEW if rows <= 64 else GROUP
+    group = min(GROUP, max(FEWEST, columns // 128)) if rows <= 64 else GROUP
     return graph.sum(graph.expand(value, 1, (columns // group, group)), 2)
 
 

@@ -148,6 +148,7 @@ void EpilogueEmitter::finishRows(const OutputModel &output, unsigned number,
   SmallVector<Value, 2> sums = state->second.finish(
       [&](Value value, int64_t mask) { return shuffle(value, mask); });
   rowStates.erase(state);
+  piece = block = 0;
   Value writes = e.equal(quadColumn, e.i32(0));
   int64_t first = (chunk + 1) * chunkColumns - output.groupColumns;
   if (masksColumns)

@@ -82,6 +82,8 @@ void KernelEmitter::multiplyBlock(const TileModel &tile, const Phase &phase,
     a.push_back(descriptor(
         add(base, mul(rowBlock(i32(f)), i32(kFragmentRows * kBlockK * 2))),
         kFragmentRows, left));
+  // Of a right factor that is contiguous along its columns.
+  int64_t run = std::min(tile.runColumns, getFactorRun(tile, schedule));
   // The parts' columns follow each other in the stage.
   SmallVector<int64_t> columns;
   int64_t offset = getRightOffset(tile, schedule);
@@ -89,8 +91,8 @@ void KernelEmitter::multiplyBlock(const TileModel &tile, const Phase &phase,
     columns.push_back(points * tile.parts[part].numGroups);
     Value at = add(base, i32(offset));
     w.push_back(
-        !phase.rhsKMajor && tile.runColumns < kLongRun
-            ? runsDescriptor(at, tile.runColumns)
+        !phase.rhsKMajor && run < kLongRun
+            ? runsDescriptor(at, run)
             : descriptor(at, phase.rhsKMajor ? columns.back() : kFactorColumns,
                          right));
     offset += columns.back() * kBlockK * 2;
@@ -100,7 +102,7 @@ void KernelEmitter::multiplyBlock(const TileModel &tile, const Phase &phase,
   // descriptor counts in 16 bytes.
   constexpr int64_t kSteps = 4;
   int64_t stepA = phase.lhsKMajor ? 2 : 128;
-  int64_t stepW = phase.rhsKMajor ? 2 : 2 * tile.runColumns;
+  int64_t stepW = phase.rhsKMajor ? 2 : 2 * run;
   for (int64_t k = 0; k < kSteps; ++k)
     for (auto [i, accumulator] : llvm::enumerate(accumulators)) {
       int64_t part = i / fragments;

@@ -17,7 +17,7 @@
 //                 memory gives
 //   warpgroups    fragments of 64 rows: wait for a stage, multiply, hand it
 //   1 and 2       back; then the region, a chunk of 64 rows
-//                 and 64 or 32 columns after another
+//                 and 64, 32 or 16 columns after another
 //
 // Cooperative: fragment f of a tile's 128-row part f is one consumer's, the
 // other half the other's. Ping-pong: the tiles of a block go to the consumers

@@ -158,6 +158,7 @@ private:
   }
   DimKind kindOf(unsigned domainDim) { return op.getDimKind(domainDim); }
   bool isCoordinateUsed(unsigned domainDim);
+  bool makesGroups(unsigned a, unsigned b, unsigned operand);
   bool canMerge(unsigned a, unsigned b);
   void mergeDims();
   LogicalResult setRunColumns();
@@ -203,9 +204,20 @@ bool ModelBuilder::isCoordinateUsed(unsigned domainDim) {
   return false;
 }
 
+/// Whether `operand`, which has `a` and lacks `b` = `a` + 1, has groups of the
+/// two as one: a reduction over the columns of a short run.
+bool ModelBuilder::makesGroups(unsigned a, unsigned b, unsigned operand) {
+  unsigned firstOutput = op->getNumOperands() - op.getOutputs().size();
+  int64_t run = op.getStaticExtents()[b];
+  return operand >= firstOutput && op.getCombiner(operand - firstOutput) &&
+         kindOf(a) == DimKind::n &&
+         (b + 1 == op.getNumDomainDims() || kindOf(b + 1) != DimKind::n) &&
+         !ShapedType::isDynamic(run) && run < kLongRun && run % kMinChunk == 0;
+}
+
 /// Whether domain dims `a` and `b` = `a` + 1 can be walked as one: in every
-/// operand both are absent, or they are adjacent and contiguous. Groups of one
-/// are none of the other.
+/// operand both are absent, or they are adjacent and contiguous, or it has
+/// groups. Groups of one are none of the other.
 bool ModelBuilder::canMerge(unsigned a, unsigned b) {
   if (kindOf(a) != kindOf(b) || kindOf(a) == DimKind::u ||
       kindOf(a) == DimKind::p)
@@ -225,6 +237,8 @@ bool ModelBuilder::canMerge(unsigned a, unsigned b) {
         return false;
     }
     if (posA < 0 && posB < 0)
+      continue;
+    if (posA >= 0 && posB < 0 && makesGroups(a, b, i))
       continue;
     if (posA < 0 || posB != posA + 1)
       return false;
@@ -338,7 +352,13 @@ OperandModel ModelBuilder::makeOperand(unsigned number) {
     }
     operand.dims.push_back(dim);
     operand.positions.push_back({r});
-    operand.granules.push_back(index.granule);
+    unsigned last = model.dims[dim].domain.back();
+    bool hasRuns =
+        map.getResultPosition(getAffineDimExpr(last, map.getContext()))
+            .has_value();
+    operand.granules.push_back(index.isGroup() || hasRuns
+                                   ? index.granule
+                                   : op.getStaticExtents()[last]);
     operand.strides.push_back(memrefStrides[number][r]);
   }
   // The runs of a chunk follow each other in its boxes, those of a right factor

@@ -31,15 +31,16 @@ constexpr llvm::StringLiteral kMaxRowsAttrName = "coda.max_rows";
 /// Rows of a fragment: those of one WGMMA.
 constexpr int64_t kFragmentRows = 64;
 /// Columns, or rows, of a box of a factor that is contiguous along them, 128
-/// bytes: tiles have multiples of them.
+/// bytes, where a tile has a multiple of them.
 constexpr int64_t kFactorColumns = 64;
 /// The longest run of columns that is told from longer ones (runColumns).
 constexpr int64_t kLongRun = 64;
 /// The most columns of a chunk, what a warpgroup loads and stores at a time: a
 /// schedule says how many. Groups of columns are whole chunks of any schedule.
 constexpr int64_t kMaxChunk = 64;
-/// The fewest: boxes have rows of 16 bytes at least.
-constexpr int64_t kMinChunk = 32;
+/// The fewest: boxes have rows of 16 bytes at least, and what ldmatrix and
+/// stmatrix move is as wide.
+constexpr int64_t kMinChunk = 16;
 constexpr int64_t kConsumers = 2;
 /// Multiprocessors that a kernel's tiles are dealt to.
 constexpr int64_t kMultiprocessors = 132;
@@ -288,6 +289,9 @@ inline int64_t getThreadAccumulators(ScheduleAttr schedule) {
 }
 /// Points of n of one tile of `tile` under `schedule`.
 int64_t getTilePoints(const TileModel &tile, ScheduleAttr schedule);
+/// Columns of a box of a right factor that does not come in one: what divides
+/// those of the tile, at most 64.
+int64_t getFactorRun(const TileModel &tile, ScheduleAttr schedule);
 /// Rows of `tile`, of all m and b dims together, or the most that there are; 0 if
 /// not known.
 int64_t getRows(const TileModel &tile);
@@ -303,8 +307,8 @@ int64_t getOwners(const TileModel &tile, ScheduleAttr schedule);
 /// Points of n of a tile on which one block runs the region.
 int64_t getRegionPoints(const TileModel &tile, ScheduleAttr schedule);
 /// Rows of the left factor in a stage: of few rows no more than there are. What
-/// a fragment then reads beyond them are columns of the right factor, and its
-/// rows beyond the last are never stored.
+/// a fragment then reads beyond them are columns of the right factor or the
+/// next stage, and its rows beyond the last are never stored.
 int64_t getFactorRows(const TileModel &tile, ScheduleAttr schedule);
 /// Where the right factors begin in a stage.
 int64_t getRightOffset(const TileModel &tile, ScheduleAttr schedule);

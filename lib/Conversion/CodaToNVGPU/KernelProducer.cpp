@@ -132,7 +132,7 @@ void KernelEmitter::loadBlock(const TileModel &tile, const Phase &phase,
     for (unsigned d : tile.uDims)
       there[d] = i32(group.u[d]);
     // One box for all points where they lie in one run of rows, else one per
-    // 64 columns.
+    // 64 columns, or 32.
     int64_t inner = tile.dims[tile.innerN].extent;
     bool oneBox = phase.rhsKMajor && tile.outerN.empty();
     SmallVector<int64_t> box = boxOf(rhs, tile.innerN, points, tile.blockK);
@@ -155,22 +155,19 @@ void KernelEmitter::loadBlock(const TileModel &tile, const Phase &phase,
       offset += points * kBlockK * 2;
       continue;
     }
-    forShare(
-        points / kFactorColumns, right, [&](Value chunk, const Share &share) {
-          SmallVector<Value> chunkAt =
-              chunkCoords(tile, tileAt,
-                          add(tileAt.column, mul(chunk, i32(kFactorColumns))));
-          for (unsigned d : tile.outerN)
-            there[d] = chunkAt[d];
-          there[tile.innerN] = chunkAt[tile.innerN];
-          loadShared(rhs,
-                     columnsBoxOf(tile, rhs, phase.k.back(), tile.blockK,
-                                  kFactorColumns),
-                     there, at.stage,
-                     add(base, add(i32(offset), mul(chunk, i32(kFactorColumns *
-                                                               kBlockK * 2)))),
-                     share);
-        });
+    int64_t columns = getFactorRun(tile, schedule);
+    forShare(points / columns, right, [&](Value chunk, const Share &share) {
+      SmallVector<Value> chunkAt = chunkCoords(
+          tile, tileAt, add(tileAt.column, mul(chunk, i32(columns))));
+      for (unsigned d : tile.outerN)
+        there[d] = chunkAt[d];
+      there[tile.innerN] = chunkAt[tile.innerN];
+      loadShared(
+          rhs, columnsBoxOf(tile, rhs, phase.k.back(), tile.blockK, columns),
+          there, at.stage,
+          add(base, add(i32(offset), mul(chunk, i32(columns * kBlockK * 2)))),
+          share);
+    });
     offset += points * kBlockK * 2;
   }
 }

@@ -17,8 +17,12 @@ using namespace mlir;
 using namespace mlir::coda_gpu;
 
 int64_t coda_gpu::getTilePoints(const TileModel &tile, ScheduleAttr schedule) {
-  return schedule.getTile()[1] / tile.getNumGroups() / kFactorColumns *
-         kFactorColumns;
+  int64_t chunk = schedule.getChunk();
+  return schedule.getTile()[1] / tile.getNumGroups() / chunk * chunk;
+}
+
+int64_t coda_gpu::getFactorRun(const TileModel &tile, ScheduleAttr schedule) {
+  return std::gcd(getTilePoints(tile, schedule), kFactorColumns);
 }
 
 int64_t coda_gpu::getRows(const TileModel &tile) {
@@ -63,8 +67,8 @@ bool coda_gpu::beginsEarly(const KernelModel &kernel, ScheduleAttr schedule) {
 
 /// Columns that one block must have of a tile: a reduction over a row's columns
 /// stays in a thread.
-static int64_t getColumnUnit(const TileModel &tile) {
-  int64_t unit = std::max(kMaxChunk, tile.groupColumns);
+static int64_t getColumnUnit(const TileModel &tile, ScheduleAttr schedule) {
+  int64_t unit = std::max(schedule.getChunk(), tile.groupColumns);
   for (const OutputModel &output : tile.outputs)
     if (output.reduce == ReduceKind::Rows)
       unit = std::lcm(unit, output.groupColumns);
@@ -72,7 +76,7 @@ static int64_t getColumnUnit(const TileModel &tile) {
 }
 
 int64_t coda_gpu::getOwners(const TileModel &tile, ScheduleAttr schedule) {
-  int64_t units = getTilePoints(tile, schedule) / getColumnUnit(tile);
+  int64_t units = getTilePoints(tile, schedule) / getColumnUnit(tile, schedule);
   return std::gcd(std::max<int64_t>(1, units), schedule.getSplit());
 }
 
@@ -264,8 +268,12 @@ int64_t coda_gpu::getColumnsBytes(const KernelModel &kernel,
 
 int64_t coda_gpu::getSharedMemoryBytes(const KernelModel &kernel,
                                        ScheduleAttr schedule) {
-  return SharedMemory(kernel, schedule).columns +
-         kConsumers * getColumnsBytes(kernel, schedule);
+  int64_t bytes = SharedMemory(kernel, schedule).columns +
+                  kConsumers * getColumnsBytes(kernel, schedule);
+  // Of a left factor with few rows a fragment reads beyond the last stage.
+  int64_t read = (schedule.getStages() - 1) * getStageBytes(kernel, schedule) +
+                 getTileRows(schedule) * kBlockK * 2;
+  return std::max(bytes, read);
 }
 
 int64_t coda_gpu::getStagingSlots(const TileModel &tile,
@@ -307,6 +315,9 @@ std::string coda_gpu::getKernelName(func::FuncOp func, ScheduleAttr schedule) {
 /// What leaves a thread of a consumer 48 registers for the region.
 static constexpr int64_t kMaxAccumulators = 192;
 static constexpr int64_t kMaxPrefetch = 16;
+/// Columns that the lanes of a warp share out when they reduce them: of 8 lanes
+/// each has one of every 8 at least.
+static constexpr int64_t kReducedChunk = 32;
 
 /// Most stages that the loaded boxes of a group of `tile` lie in: all of them
 /// are held at one time. Those of a whole fragment, if some are for all of it.
@@ -364,15 +375,16 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
   if (shape[0] < unit || shape[0] > 256 || shape[0] % unit != 0)
     return fail("tile rows must be a multiple of " + Twine(unit) +
                 ", 64 for each warpgroup of the tile, and at most 256");
-  if (shape[1] < kFactorColumns || shape[1] > 256 ||
-      shape[1] % kFactorColumns != 0)
-    return fail("tile columns must be 64, 128, 192 or 256: what one WGMMA "
+  int64_t chunk = schedule.getChunk();
+  if (chunk < kMinChunk || chunk > kMaxChunk || !llvm::isPowerOf2_64(chunk))
+    return fail("chunk must be 16, 32 or 64 columns");
+  if (shape[1] < chunk || shape[1] > 256 || shape[1] % chunk != 0)
+    return fail("tile columns must be a multiple of " + Twine(chunk) +
+                ", the columns of a chunk, and at most 256, what one WGMMA "
                 "multiplies");
   if (getThreadAccumulators(schedule) > kMaxAccumulators)
     return fail("a thread has " + Twine(getThreadAccumulators(schedule)) +
                 " accumulators, at most " + Twine(kMaxAccumulators) + " fit");
-  if (schedule.getChunk() != kMinChunk && schedule.getChunk() != kMaxChunk)
-    return fail("chunk must be 32 or 64 columns");
   if (schedule.getStages() < 2 || schedule.getStages() > kMaxStages)
     return fail("stages must be 2 to " + Twine(kMaxStages));
   if (schedule.getSplit() < 1 || schedule.getSplit() > kMaxClusterBlocks)
@@ -420,8 +432,9 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
   for (const TileModel &tile : kernel.tiles) {
     int64_t points = getTilePoints(tile, schedule);
     if (points == 0)
-      return fail("tile columns do not hold 64 columns of each of " +
-                  Twine(tile.getNumGroups()) + " accumulators");
+      return fail("tile columns do not hold a chunk of " + Twine(chunk) +
+                  " columns of each of " + Twine(tile.getNumGroups()) +
+                  " accumulators");
     if (int64_t buffers = getStagingPerChunk(tile, schedule);
         buffers > schedule.getStaging())
       return fail("a chunk stores " + Twine(buffers) +
@@ -429,11 +442,13 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
     for (const OutputModel &output : tile.outputs)
       if (output.reduce == ReduceKind::Rows &&
           (points % output.groupColumns != 0 ||
-           output.groupColumns % kMaxChunk != 0))
+           output.groupColumns % chunk != 0))
         return fail("a row reduction over " + Twine(output.groupColumns) +
                     " columns does not fit tiles of " + Twine(points));
     if (tile.hasColumnReduction() && shape[0] != kReducedRows)
       return fail("a column reduction needs tiles of 128 rows");
+    if (tile.hasColumnReduction() && chunk < kReducedChunk)
+      return fail("a column reduction needs chunks of 32 or 64 columns");
     if (schedule.getPingpong() && tile.phases.empty())
       return fail("a map has no products to run its region under");
     if (tile.groupColumns && points % tile.groupColumns != 0)

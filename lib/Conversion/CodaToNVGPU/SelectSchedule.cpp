@@ -80,6 +80,9 @@ static constexpr int64_t kMaxCostOfTallTile = 8;
 static constexpr int64_t kMaxCostOfPingpong = 32;
 static constexpr int64_t kMaxCostOfWideTile = 48;
 
+/// Columns of a chunk of which twice as many fit in as many bytes.
+static constexpr int64_t kHalfChunk = kMaxChunk / 2;
+
 namespace {
 struct TileShape {
   int64_t rows, columns;
@@ -87,12 +90,12 @@ struct TileShape {
   int64_t split = 1;
   ClusterShape cluster = {};
   int64_t depth = kBlockK;
+  int64_t chunk = kMaxChunk;
 
   ScheduleAttr getSchedule(MLIRContext *context, int64_t stages = 2,
                            int64_t staging = 0, int64_t prefetch = 0,
                            bool ring = false, bool inPlace = false,
-                           bool ordered = false,
-                           int64_t chunk = kMaxChunk) const {
+                           bool ordered = false) const {
     return ScheduleAttr::get(context, ArrayRef<int64_t>{rows, columns, depth},
                              stages, staging, /*raster=*/8, prefetch, pingpong,
                              ring, inPlace, ordered, split, chunk, cluster);
@@ -102,6 +105,28 @@ struct TileShape {
 
 static int64_t getNumTiles(const TileModel &tile, TileShape shape) {
   return getNumTiles(tile, shape.getSchedule(tile.op->getContext()));
+}
+
+/// Takes the widest chunk with which all columns of the accumulators are some
+/// argument's, and that groups of columns that are reduced over are made of;
+/// false, and the chunk as it was, if there is none.
+static bool setChunk(const KernelModel &kernel, TileShape &shape) {
+  auto fits = [&](const TileModel &tile) {
+    ScheduleAttr schedule = shape.getSchedule(kernel.func.getContext());
+    int64_t points = getTilePoints(tile, schedule);
+    return points * tile.getNumGroups() == shape.columns &&
+           llvm::all_of(tile.outputs, [&](const OutputModel &output) {
+             return output.reduce != ReduceKind::Rows ||
+                    (output.groupColumns % shape.chunk == 0 &&
+                     points % output.groupColumns == 0);
+           });
+  };
+  int64_t before = shape.chunk;
+  for (shape.chunk = kMaxChunk; shape.chunk >= kMinChunk; shape.chunk /= 2)
+    if (llvm::all_of(kernel.tiles, fits))
+      return true;
+  shape.chunk = before;
+  return false;
 }
 
 /// Columns of accumulators that the tiles have for each that there is; 1 where
@@ -182,6 +207,19 @@ static int64_t getNumClusters(int64_t blocks) {
   return kClusters[blocks - 1];
 }
 
+/// Bytes of the deepest ring that fits beside what the accumulators of a
+/// cluster take, but for one stage, which is being multiplied.
+static int64_t getRingBytes(const KernelModel &kernel, ScheduleAttr schedule) {
+  int64_t stage = getStageBytes(kernel, schedule);
+  int64_t others =
+      SharedMemory(kernel, schedule).columns - schedule.getStages() * stage;
+  return ((kSharedMemoryBytes - others) / stage - 1) * stage;
+}
+
+/// Bytes of the ring that few rows need, where weights stream from memory, more
+/// than buffers of loaded tiles.
+static constexpr int64_t kRingBytesOfFewRows = 80 << 10;
+
 /// Time in us of a kernel with few tiles, as far as shapes differ in it. All
 /// blocks that work share the memory's bandwidth, each takes in so much at most,
 /// and with fewer of them some of it is left, less where those of a cluster are on
@@ -189,29 +227,28 @@ static int64_t getNumClusters(int64_t blocks) {
 static double getTimeOfFewTiles(const KernelModel &kernel, TileShape shape) {
   // Bytes of memory in a us; what one multiprocessor takes in, and multiplies.
   // Time to ask for a k block.
-  constexpr double kBytesPerUs = 4.25e6, kBytesPerUsOfOne = 7.4e4,
-                   kPointsPerUsOfOne = 3.5e6, kBlockUs = 0.08;
+  constexpr double kBytesPerUs = 4.25e6, kBytesPerUsOfOne = 1.23e5,
+                   kPointsPerUsOfOne = 2.2e6, kBlockUs = 0.097;
   // The share of the bandwidth that is left where no block works.
-  double leftOver = shape.split > 1 ? 0.1 : 0.4;
-  // An exchange within a cluster, the first and each, and what an owner reads of
-  // another block's 64 rows and 64 columns; a chunk of 64 columns that no products
-  // hide, and each op of its region.
-  constexpr double kFirstExchangeUs = 0.45, kExchangeUs = 0.37, kReadUs = 0.4,
-                   kChunkUs = 0.35, kOpUs = 0.04;
+  double leftOver = shape.split > 1 ? 0.14 : 0.27;
+  // An exchange within a cluster, the first and each, and what an owner reads
+  // of another block's 64 rows and 64 columns.
+  constexpr double kFirstExchangeUs = 0.66, kExchangeUs = 0.25, kReadUs = 0.48;
+  // Of a region that no products hide a chunk, 64 columns of it, and each op on
+  // them.
+  constexpr double kChunkUs = 0.05, kColumnsUs = 0.27, kOpUs = 0.05;
+  // Going from a tile to the next; blocks that wait for each other's stages.
+  constexpr double kTileUs = 0.27, kSharingUs = 0.3;
   // What L2 gives out of the left factor in a us beside what comes from memory.
-  constexpr double kSharedBytesPerUs = 6e7;
+  constexpr double kSharedBytesPerUs = 2e8;
   ScheduleAttr schedule = shape.getSchedule(kernel.func.getContext());
   int64_t blocksOfCluster = getClusterBlocks(schedule);
   int64_t clusters = getNumClusters(blocksOfCluster);
-  // What a multiprocessor takes in needs as many bytes on their way; those of one
-  // stage are being multiplied.
+  // What a multiprocessor takes in needs as many bytes on their way.
   constexpr double kRingBytes = 185e3;
-  int64_t stage = getStageBytes(kernel, schedule);
-  int64_t others =
-      SharedMemory(kernel, schedule).columns - schedule.getStages() * stage;
-  int64_t ring = ((kSharedMemoryBytes - others) / stage - 1) * stage;
   double bytesPerUsOfOne =
-      kBytesPerUsOfOne * std::clamp(ring / kRingBytes, 0.1, 1.0);
+      kBytesPerUsOfOne *
+      std::clamp(getRingBytes(kernel, schedule) / kRingBytes, 0.1, 1.0);
   double time = 0, region = 0, shared = 0, read = 0;
   int64_t rounds = 0;
   for (const TileModel &tile : kernel.tiles) {
@@ -248,15 +285,19 @@ static double getTimeOfFewTiles(const KernelModel &kernel, TileShape shape) {
       time += timeOf(rest);
     rounds += llvm::divideCeil(groups, clusters);
     shared += tiles * left * shape.split / shape.cluster.n;
-    int64_t chunks =
-        getRegionPoints(tile, schedule) / kMaxChunk * getFragments(schedule);
-    read = std::max(read, kReadUs * chunks * tile.getNumGroups() *
+    double points =
+        double(getRegionPoints(tile, schedule)) * getFragments(schedule);
+    double columns64 = points / kMaxChunk;
+    read = std::max(read, kReadUs * columns64 * tile.getNumGroups() *
                               (shape.split - 1) *
                               getFactorRows(tile, schedule) / kFragmentRows);
-    region = std::max(region,
-                      chunks * (kChunkUs + kOpUs * getRegionCost(tile)));
+    region = std::max(
+        region, points / schedule.getChunk() * kChunkUs +
+                    columns64 * (kColumnsUs + kOpUs * getRegionCost(tile)));
   }
-  time += shape.pingpong ? region : rounds * region;
+  time += (shape.pingpong ? region : rounds * region) + rounds * kTileUs;
+  if (shape.cluster.n > 1)
+    time += kSharingUs;
   if (shape.split > 1)
     time += kFirstExchangeUs + rounds * kExchangeUs + read;
   return time + shared / kSharedBytesPerUs;
@@ -268,33 +309,35 @@ static SmallVector<TileShape> getShapesForFewTiles(const KernelModel &kernel) {
   int64_t cost = 0;
   for (const TileModel &tile : kernel.tiles)
     cost = std::max(cost, getRegionCost(tile));
-  constexpr double kMaySpill = 1e6;
+  constexpr double kLast = 1e6;
+  MLIRContext *context = kernel.func.getContext();
+  constexpr size_t kMaxShapes = 48;
   SmallVector<std::pair<double, TileShape>> timed;
   for (auto [rows, pingpong] : {std::pair(64, true), std::pair(128, false)})
-    for (int64_t columns : {64, 128, 192, 256})
+    for (int64_t columns = kMinChunk; columns <= 256; columns += kMinChunk)
       for (auto [split, sharing] :
            {std::pair(1, 1), {1, 2}, {1, 4}, {2, 1}, {3, 1}, {4, 1}, {6, 1},
             {8, 1}}) {
         // Of taller tiles the left factor is mostly rows that are not there;
         // narrow ones were no faster.
-        if (sharing > 1 && (rows != kFragmentRows || columns == kFactorColumns))
+        if (sharing > 1 && (rows != kFragmentRows || columns <= kFactorColumns))
           continue;
         TileShape shape{rows, columns, pingpong, split, {1, sharing}};
         shape.depth = getDepthOfBlock(kernel);
-        // All columns of the accumulators must be some argument's.
-        ScheduleAttr schedule = shape.getSchedule(kernel.func.getContext());
-        if (llvm::all_of(kernel.tiles, [&](const TileModel &tile) {
-              return getNumTiles(tile, shape) != 0 &&
-                     getTilePoints(tile, schedule) * tile.getNumGroups() ==
-                         columns;
-            })) {
-          bool maySpill = columns == 256 && cost > kMaxCostOfWideTile;
-          timed.push_back({getTimeOfFewTiles(kernel, shape) +
-                               (maySpill ? kMaySpill : 0),
-                           shape});
-        }
+        if (!setChunk(kernel, shape) ||
+            llvm::any_of(kernel.tiles, [&](const TileModel &tile) {
+              return getNumTiles(tile, shape) == 0;
+            }))
+          continue;
+        bool maySpill = columns == 256 && cost > kMaxCostOfWideTile;
+        bool starves = getRingBytes(kernel, shape.getSchedule(context)) <
+                       kRingBytesOfFewRows;
+        timed.push_back({getTimeOfFewTiles(kernel, shape) +
+                             (maySpill || starves ? kLast : 0),
+                         shape});
       }
   llvm::stable_sort(timed, llvm::less_first());
+  timed.resize(std::min<size_t>(timed.size(), kMaxShapes));
   return llvm::map_to_vector(timed, [](auto &entry) { return entry.second; });
 }
 
@@ -381,8 +424,9 @@ static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
   });
   SmallVector<TileShape> shapes;
   for (const Candidate &candidate : tried) {
-    shapes.push_back(candidate.shape);
-    shapes.back().depth = getDepthOfBlock(kernel);
+    TileShape &shape = shapes.emplace_back(candidate.shape);
+    shape.depth = getDepthOfBlock(kernel);
+    setChunk(kernel, shape);
   }
   return shapes;
 }
@@ -423,7 +467,7 @@ static SmallVector<Placements> getPlacements(int64_t loads, bool isMap,
     // Two sets of smaller buffers fit beside the ring that one set of larger
     // ones leaves, and regions wait for no others. With one loaded tile they
     // were not faster.
-    Placement halves{false, false, true, /*ordered=*/false, kMinChunk};
+    Placement halves{false, false, true, /*ordered=*/false, kHalfChunk};
     if (loads > 1 && hasLongProducts)
       placements.insert(placements.begin(), halves);
     if (hasLongProducts)
@@ -442,10 +486,6 @@ static SmallVector<Placements> getPlacements(int64_t loads, bool isMap,
 /// Bytes of the ring beside one set of buffers: what is more hides less than the
 /// buffers do.
 static constexpr int64_t kRingBytesOfOrdered = 160 << 10;
-
-/// Bytes of the ring that few rows need, where weights stream from memory, more than
-/// buffers of loaded tiles.
-static constexpr int64_t kRingBytesOfFewRows = 80 << 10;
 
 /// Pairs of `staging` and `prefetch` that are tried with a depth of the ring, of
 /// a kernel that stages `staged` buffers a chunk and loads `ahead` chunks at a
@@ -490,7 +530,7 @@ getHalfChunkSchedules(const KernelModel &kernel,
                       ArrayRef<ScheduleAttr> schedules) {
   SmallVector<ScheduleAttr> firsts, halves;
   for (ScheduleAttr schedule : schedules) {
-    if (getClusterBlocks(schedule) > 1 || schedule.getChunk() == kMinChunk ||
+    if (getClusterBlocks(schedule) > 1 || schedule.getChunk() != kMaxChunk ||
         (schedule.getStaging() == 0 && schedule.getPrefetch() == 0) ||
         llvm::any_of(firsts, [&](ScheduleAttr first) {
           return first.getTile() == schedule.getTile() &&
@@ -505,8 +545,8 @@ getHalfChunkSchedules(const KernelModel &kernel,
     int64_t stages = schedule.getStages(), staging = schedule.getStaging(),
             prefetch = schedule.getPrefetch();
     auto add = [&](int64_t stages, int64_t staging, int64_t prefetch) {
-      ScheduleAttr half = schedule.withChunk(kMinChunk)
-                              .withBuffers(stages, staging, prefetch);
+      ScheduleAttr half =
+          schedule.withChunk(kHalfChunk).withBuffers(stages, staging, prefetch);
       std::string why;
       if (succeeded(verifySchedule(kernel, half, why)) &&
           !llvm::is_contained(halves, half))
@@ -567,10 +607,12 @@ coda_gpu::enumerateSchedules(const KernelModel &kernel, bool batchInvariant,
     if (batchInvariant && !isBatchInvariant(shape.getSchedule(context)))
       continue;
     auto add = [&](Placement placement, int64_t stages) {
+      TileShape placed = shape;
+      placed.chunk = std::min(shape.chunk, placement.chunk);
       auto make = [&](int64_t staging, int64_t prefetch) {
-        return shape.getSchedule(context, stages, staging, prefetch,
-                                 placement.ring, placement.inPlace,
-                                 placement.ordered, placement.chunk);
+        return placed.getSchedule(context, stages, staging, prefetch,
+                                  placement.ring, placement.inPlace,
+                                  placement.ordered);
       };
       int64_t staged = 0, ahead = 0;
       for (const TileModel &tile : kernel.tiles) {

@@ -188,19 +188,20 @@ func.func private @predicate_stored(%x: tensor<64x64xf32>, %o: tensor<64x64xi1>)
 // CHECK: acc(%{{.+}}[m, k] * %{{.+}}[k, n0, n1] :
 // CHECK: func.func private @separated_member({{.*}} attributes {coda.kernel, no_inline}
 // CHECK: acc(%{{.+}}[m, k] * %{{.+}}[k, n0, n1, n2] :
-func.func private @separated(%a: tensor<256x64xbf16>, %v: tensor<64x3x2x16xbf16>, %w: tensor<64x3x16xbf16>, %c: tensor<256x16xf32>, %o: tensor<3x256x2x16xbf16>, %s: tensor<256xf32>) -> (tensor<3x256x2x16xbf16>, tensor<256xf32>) attributes {coda.kernel, no_inline} {
+func.func private @separated(%a: tensor<256x64xbf16>, %v: tensor<64x3x2x16xbf16>, %w: tensor<64x3x16xbf16>, %c: tensor<256x16xf32>, %o: tensor<3x256x2x16xi1>, %s: tensor<256xf32>) -> (tensor<3x256x2x16xi1>, tensor<256xf32>) attributes {coda.kernel, no_inline} {
   // expected-remark-re @+1 {{'separated' is not one kernel: unfused-on-device: no schedule on sm_90a: {{.+}}; its products are kernels of their own}}
   %0:2 = coda.gemm acc(%a[m, k] * %v[k, n0, u, n1], %a[m, k] * %w[k, n0, n1] : tensor<256x64xbf16>, tensor<64x3x2x16xbf16>, tensor<256x64xbf16>, tensor<64x3x16xbf16>)
       ins(%c[m, n1] : tensor<256x16xf32>)
-      outs(%o[n0, m, u, n1], fresh add %s[m] : tensor<3x256x2x16xbf16>, tensor<256xf32>) {
+      outs(%o[n0, m, u, n1], fresh add %s[m] : tensor<3x256x2x16xi1>, tensor<256xf32>) {
   ^bb0(%x: f32, %y: f32, %z: f32, %t: f32):
     %p = arith.mulf %x, %t : f32
     %q = arith.mulf %y, %z : f32
-    %pn = arith.truncf %p : f32 to bf16
-    %qn = arith.truncf %q : f32 to bf16
-    coda.yield %pn, %qn, %q : bf16, bf16, f32
+    %zero = arith.constant 0.0 : f32
+    %pn = arith.cmpf ogt, %p, %zero : f32
+    %qn = arith.cmpf ogt, %q, %zero : f32
+    coda.yield %pn, %qn, %q : i1, i1, f32
   }
-  return %0#0, %0#1 : tensor<3x256x2x16xbf16>, tensor<256xf32>
+  return %0#0, %0#1 : tensor<3x256x2x16xi1>, tensor<256xf32>
 }
 
 // -----

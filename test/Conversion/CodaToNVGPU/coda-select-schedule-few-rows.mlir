@@ -1,10 +1,10 @@
 // RUN: coda-opt %s --coda-select-schedule --split-input-file | FileCheck %s
 
-// Few rows: weights stream from memory, so what counts are bytes on their way. The
-// ring stays deep; a tile of 256 columns that a cluster shares leaves two stages.
+// Few rows: weights stream from memory, so what counts are bytes on their way to all
+// multiprocessors. 126 tiles of 176 columns are one round of 132.
 
 // CHECK-LABEL: func.func private @many_columns
-// CHECK-SAME: coda.schedule = #coda_gpu.schedule<tile = [64, 192, 64], stages = 6,
+// CHECK-SAME: coda.schedule = #coda_gpu.schedule<tile = [64, 176, 64], stages = 6, {{.*}}chunk = 16>
 func.func private @many_columns(%a: memref<64x4096xbf16>, %w: memref<22016x4096xbf16>, %o: memref<64x22016xbf16>) attributes {coda.kernel} {
   coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x4096xbf16>, memref<22016x4096xbf16>) outs(%o[m, n] : memref<64x22016xbf16>) {
   ^bb0(%x: f32):
@@ -16,10 +16,10 @@ func.func private @many_columns(%a: memref<64x4096xbf16>, %w: memref<22016x4096x
 
 // -----
 
-// With few columns, too, a cluster shares a tile.
+// With few columns tiles are narrow, 128 of them.
 
 // CHECK-LABEL: func.func private @few_columns
-// CHECK-SAME: coda.schedule = #coda_gpu.schedule<tile = [64, 64, 64], stages = 16, {{.*}}split = 2>
+// CHECK-SAME: coda.schedule = #coda_gpu.schedule<tile = [64, 32, 64], stages = 16, {{.*}}chunk = 32>
 func.func private @few_columns(%a: memref<16x11008xbf16>, %w: memref<4096x11008xbf16>, %o: memref<16x4096xbf16>) attributes {coda.kernel} {
   coda.gemm acc(%a[m, k] * %w[n, k] : memref<16x11008xbf16>, memref<4096x11008xbf16>) outs(%o[m, n] : memref<16x4096xbf16>) {
   ^bb0(%x: f32):
@@ -31,10 +31,10 @@ func.func private @few_columns(%a: memref<16x11008xbf16>, %w: memref<4096x11008x
 
 // -----
 
-// 64 rows are half as much as the weights that a tile of 128 columns loads with
-// them, and two tiles share them.
+// 64 rows are more than half as much as the weights that a tile of 112 columns loads
+// with them, and two tiles share them.
 // CHECK-LABEL: func.func private @shared_rows
-// CHECK-SAME: tile = [64, 128, 64], {{.*}} pingpong = true, cluster = [1, 2]>
+// CHECK-SAME: tile = [64, 112, 64], {{.*}} pingpong = true, chunk = 16, cluster = [1, 2]>
 func.func private @shared_rows(%a: memref<64x8192xbf16>, %w: memref<44032x8192xbf16>, %o: memref<64x44032xbf16>) attributes {coda.kernel} {
   coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x8192xbf16>, memref<44032x8192xbf16>) outs(%o[m, n] : memref<64x44032xbf16>) {
   ^bb0(%x: f32):
@@ -46,12 +46,11 @@ func.func private @shared_rows(%a: memref<64x8192xbf16>, %w: memref<44032x8192xb
 
 // -----
 
-// 172 tiles of 128 columns would leave 92 multiprocessors idle in their second
-// round; with half of k each, clusters of two take them in turn.
-// CHECK-LABEL: func.func private @uneven
-// CHECK-SAME: tile = [64, 128, 64], {{.*}} pingpong = true, split = 2>
-func.func private @uneven(%a: memref<16x4096xbf16>, %w: memref<22016x4096xbf16>, %o: memref<16x22016xbf16>) attributes {coda.kernel} {
-  coda.gemm acc(%a[m, k] * %w[n, k] : memref<16x4096xbf16>, memref<22016x4096xbf16>) outs(%o[m, n] : memref<16x22016xbf16>) {
+// Half as many columns are 64 tiles; with half of k each, clusters of two take one.
+// CHECK-LABEL: func.func private @fewer_columns
+// CHECK-SAME: tile = [64, 32, 64], {{.*}} pingpong = true, split = 2, chunk = 32>
+func.func private @fewer_columns(%a: memref<16x5632xbf16>, %w: memref<2048x5632xbf16>, %o: memref<16x2048xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<16x5632xbf16>, memref<2048x5632xbf16>) outs(%o[m, n] : memref<16x2048xbf16>) {
   ^bb0(%x: f32):
     %y = arith.truncf %x : f32 to bf16
     coda.yield %y : bf16
@@ -61,9 +60,38 @@ func.func private @uneven(%a: memref<16x4096xbf16>, %w: memref<22016x4096xbf16>,
 
 // -----
 
+// The halves of two accumulators share a tile, 48 columns of each. Sums of 16 columns
+// are parts of it.
+// CHECK-LABEL: func.func private @two_accumulators
+// CHECK-SAME: tile = [64, 96, 64], {{.*}} pingpong = true, chunk = 16>
+func.func private @two_accumulators(%a: memref<16x2048xbf16>, %w: memref<5632x2048xbf16>, %v: memref<5632x2048xbf16>, %o: memref<16x5632xbf16>, %s: memref<352x16xf32>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k], %a[m, k] * %v[n, k] : memref<16x2048xbf16>, memref<5632x2048xbf16>, memref<16x2048xbf16>, memref<5632x2048xbf16>) outs(%o[m, n], fresh add %s[n floordiv 16, m] : memref<16x5632xbf16>, memref<352x16xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %z = arith.mulf %x, %y : f32
+    %t = arith.truncf %z : f32 to bf16
+    coda.yield %t, %z : bf16, f32
+  }
+  return
+}
+
+// -----
+
+// Of a number of rows that only a call shows, too, groups of columns set the chunk.
+// CHECK-LABEL: func.func private @groups_of_32
+// CHECK-SAME: tile = [128, 64, 64], {{.*}} chunk = 32>
+func.func private @groups_of_32(%a: memref<?x64xbf16>, %w: memref<320x64xbf16>, %s: memref<10x?xf32>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x64xbf16>, memref<320x64xbf16>) outs(fresh add %s[n floordiv 32, m] : memref<10x?xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
+
+// -----
+
 // What is loaded is replaced by what is stored: that leaves the ring more.
 // CHECK-LABEL: func.func private @residual
-// CHECK-SAME: tile = [64, 64, 64], {{.*}} pingpong = true, inplace = true, split = 2>
+// CHECK-SAME: tile = [64, 32, 64], {{.*}} pingpong = true, inplace = true, chunk = 32>
 func.func private @residual(%a: memref<16x4096xbf16>, %w: memref<4096x4096xbf16>, %r: memref<16x4096xbf16>, %o: memref<16x4096xbf16>) attributes {coda.kernel} {
   coda.gemm acc(%a[m, k] * %w[n, k] : memref<16x4096xbf16>, memref<4096x4096xbf16>) ins(%r[m, n] : memref<16x4096xbf16>) outs(%o[m, n] : memref<16x4096xbf16>) {
   ^bb0(%x: f32, %y: bf16):

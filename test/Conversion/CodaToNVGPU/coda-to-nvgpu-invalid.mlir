@@ -11,7 +11,7 @@ func.func private @unscheduled(%a: memref<64x64xbf16>, %w: memref<64x64xbf16>, %
 
 // -----
 
-// expected-error @+1 {{schedule does not fit the kernel: tile columns must be 64, 128, 192 or 256}}
+// expected-error @+1 {{schedule does not fit the kernel: tile columns must be a multiple of 64, the columns of a chunk, and at most 256}}
 func.func private @columns(%a: memref<64x64xbf16>, %w: memref<64x64xbf16>, %o: memref<64x64xf32>)
     attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 512, 64], stages = 3, staging = 4, prefetch = 0, raster = 8>} {
   coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x64xbf16>, memref<64x64xbf16>) outs(%o[m, n] : memref<64x64xf32>) {
@@ -362,9 +362,9 @@ func.func private @ordered_without_loads(%a: memref<64x64xbf16>, %w: memref<64x6
 
 // -----
 
-// expected-error @+1 {{schedule does not fit the kernel: chunk must be 32 or 64 columns}}
+// expected-error @+1 {{schedule does not fit the kernel: chunk must be 16, 32 or 64 columns}}
 func.func private @chunk(%a: memref<64x64xbf16>, %w: memref<64x64xbf16>, %o: memref<64x64xf32>)
-    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 64, 64], stages = 3, staging = 2, prefetch = 0, raster = 8, chunk = 16>} {
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 64, 64], stages = 3, staging = 2, prefetch = 0, raster = 8, chunk = 48>} {
   coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x64xbf16>, memref<64x64xbf16>) outs(%o[m, n] : memref<64x64xf32>) {
   ^bb0(%x: f32):
     coda.yield %x : f32

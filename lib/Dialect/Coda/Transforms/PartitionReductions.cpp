@@ -281,16 +281,22 @@ static constexpr int64_t kFewRows = 64;
 int64_t PartitionReductionsPass::getGranule(TileOpInterface op, DimKind kind) {
   if (fewRowsGranule == 0 || kind != DimKind::n)
     return granule;
-  int64_t rows = 1;
+  int64_t rows = 1, columns = 1;
   for (auto [d, extent] : llvm::enumerate(op.getStaticExtents())) {
     DimKind own = op.getDimKind(d);
-    if (own != DimKind::m && own != DimKind::b)
+    bool isRow = own == DimKind::m || own == DimKind::b;
+    if (!isRow && own != DimKind::n)
       continue;
-    if (ShapedType::isDynamic(extent) || extent > kFewRows)
+    if (ShapedType::isDynamic(extent))
       return granule;
-    rows *= extent;
+    (isRow ? rows : columns) *= extent;
   }
-  return rows <= kFewRows ? fewRowsGranule : granule;
+  if (rows > kFewRows)
+    return granule;
+  int64_t least = fewRowsGranule;
+  while (least < granule && columns > least * maxPartials)
+    least *= 2;
+  return least;
 }
 
 std::optional<PartitionReductionsPass::Cut>
@@ -336,6 +342,10 @@ PartitionReductionsPass::getCut(TileOpInterface op, unsigned o) {
     bool divides = granule % covered == 0;
     int64_t inner = divides ? granule / covered : 1;
     bool isWhole = divides && isKnown && extent % inner == 0;
+    // A narrow granule would make a short run of columns of what is one.
+    if (isWhole && ragged && granule < this->granule && *kind == DimKind::n &&
+        op.getNumDims(DimKind::n) == 1 && extent > kWholeColumns)
+      isWhole = false;
     if (!isWhole && !ragged)
       return std::nullopt;
     // Groups of columns count along the only dim of them.

@@ -1,6 +1,6 @@
 // RUN: coda-opt %s --pass-pipeline='builtin.module(func.func(coda-partition-reductions),canonicalize,cse)' | FileCheck %s
 // RUN: coda-opt %s --pass-pipeline='builtin.module(func.func(coda-partition-reductions{max-partials=1}),canonicalize,cse)' | FileCheck %s --check-prefix=FINISH
-// RUN: coda-opt %s --pass-pipeline='builtin.module(func.func(coda-partition-reductions{few-rows-granule=64}),canonicalize,cse)' | FileCheck %s --check-prefix=FEW
+// RUN: coda-opt %s --pass-pipeline='builtin.module(func.func(coda-partition-reductions{few-rows-granule=16}),canonicalize,cse)' | FileCheck %s --check-prefix=FEW
 // RUN: coda-opt %s --pass-pipeline='builtin.module(coda-fuse-pipeline)' | FileCheck %s --check-prefix=FEW
 // RUN: coda-opt %s --pass-pipeline='builtin.module(coda-fuse-pipeline{numerics=batch-invariant})' | FileCheck %s --check-prefix=INVARIANT
 // RUN: coda-opt %s --pass-pipeline='builtin.module(func.func(coda-partition-reductions{ragged=false}),canonicalize,cse)' | FileCheck %s --check-prefix=WHOLE
@@ -13,7 +13,10 @@
 // pipeline gives them unless the bits of a row must not depend on how many there are.
 // Sums over rows have not.
 // FEW-LABEL: @few_rows(
-// FEW:       fresh add %{{.+}}[n0, b, m] : tensor<4x2x32xf32>
+// FEW:       fresh add %{{.+}}[n0, b, m] : tensor<16x2x32xf32>
+// FEW-LABEL: @few_rows_many_columns(
+// FEW:       ins(%{{.+}}[m, n] : tensor<8x4096xf32>)
+// FEW-NEXT:  outs(fresh add %{{.+}}[n floordiv 32, m] : tensor<128x8xf32>)
 // FEW-LABEL: @more_rows(
 // FEW:       fresh add %{{.+}}[n0, b, m] : tensor<2x2x33xf32>
 // FEW-LABEL: @any_rows(
@@ -29,6 +32,15 @@ func.func @few_rows(%x: tensor<2x32x256xf32>, %s0: tensor<2x32xf32>) -> tensor<2
     coda.yield %c : f32
   }
   return %s : tensor<2x32xf32>
+}
+
+// As many times two of the granule as leave 128 of a row, along one dim.
+func.func @few_rows_many_columns(%x: tensor<8x4096xf32>, %s0: tensor<8xf32>) -> tensor<8xf32> {
+  %s = coda.map ins(%x[m, n] : tensor<8x4096xf32>) outs(fresh add %s0[m] : tensor<8xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  return %s : tensor<8xf32>
 }
 
 func.func @more_rows(%x: tensor<2x33x256xf32>, %s0: tensor<2x33xf32>) -> tensor<2x33xf32> {
@@ -355,7 +367,7 @@ func.func @inner_rows(%x: tensor<10x100x4xf32>, %y: tensor<2x?x4xf32>) -> (tenso
 // CHECK:       outs(fresh add %{{.*}}[m floordiv 128, n], fresh add %{{.*}}[n floordiv 128, m] :
 // CHECK:       outs(fresh add %{{.*}}[m] : tensor<4xf32>)
 // FEW-LABEL: func.func @ragged_columns(
-// FEW:       outs(fresh add %{{.*}}[n floordiv 64, m] : tensor<5x4xf32>)
+// FEW:       outs(fresh add %{{.*}}[n floordiv 16, m] : tensor<19x4xf32>)
 func.func @ragged_columns(%x: tensor<4x300xf32>, %y: tensor<?x?xf32>, %z: tensor<4x3x96xf32>, %r0: tensor<?xf32>, %c0: tensor<?xf32>) -> (tensor<4xf32>, tensor<?xf32>, tensor<?xf32>, tensor<4xf32>) {
   %e = tensor.empty() : tensor<4xf32>
   %s = coda.map ins(%x[m, n] : tensor<4x300xf32>) outs(fresh add %e[m] : tensor<4xf32>) {

@@ -475,7 +475,8 @@ def PartitionReductionsPass
     magnitude of a tensor say, is taken over columns first, and over rows by a
     map. The granule is fixed, so a row's bits depend neither on M nor on the
     tile; with `few-rows-granule` it is another one where there are at most 64
-    rows, for narrower tiles, of which there are more. Readers that are tile ops combine the partials
+    rows, for narrower tiles, of which there are more: that, or as many times two of
+    it as leave no more than `max-partials` of a row. Readers that are tile ops combine the partials
     as they load them (`add %s[p, m]`). For other readers a map finishes the
     reduction, and for gemms and maps that load an element more than once beyond
     `max-partials`.
@@ -506,7 +507,8 @@ def PartitionReductionsPass
   let options = [
     Option<"granule", "granule", "int64_t", "128", "Columns per partial sum">,
     Option<"fewRowsGranule", "few-rows-granule", "int64_t", "0",
-           "Columns per partial sum of an op of at most 64 rows; 0: as of others">,
+           "Fewest columns per partial sum of an op of at most 64 rows; 0: as of "
+           "others">,
     Option<"ragged", "ragged", "bool", "true",
            "Cut what is, or may be, no multiple of the granule, too">,
     Option<"sumsOnly", "sums-only", "bool", "false",

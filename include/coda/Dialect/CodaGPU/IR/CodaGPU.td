@@ -48,8 +48,9 @@ def CodaGPU_ScheduleAttr
       width, box by box, and leaves from there; others pass through `staging`.
     - `ordered`: with `pingpong`, the regions of a block's tiles follow each other
       and take one set of buffers, `prefetch` and `staging` in all.
-    - `chunk`: columns of a chunk, 64 or 32. The smaller takes half the memory of
-      each buffer, so that more of them, or more stages, fit. 64 if left out.
+    - `chunk`: columns of a chunk, 64, 32 or 16. The smaller take half the memory
+      of each buffer, or a quarter, so that more of them, or more stages, fit; the
+      columns of each accumulator in a tile are a multiple. 64 if left out.
     - `raster`: row tiles that share a walk over the columns, for L2 reuse.
     - `pingpong`: see above; false if left out.
     - `cluster`: blocks along m and n that have neighbouring tiles. Each loads a
