@@ -407,6 +407,10 @@ static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
   MutableArrayRef<Candidate> tried = candidates;
   if (isMap)
     tried = ofMaps;
+  for (Candidate &candidate : tried) {
+    candidate.shape.depth = getDepthOfBlock(kernel);
+    setChunk(kernel, candidate.shape);
+  }
   // A region that waits for its own loads of tiles is longer than the products
   // of the next tile.
   constexpr double kWaiting = 0.2;
@@ -424,9 +428,7 @@ static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
   });
   SmallVector<TileShape> shapes;
   for (const Candidate &candidate : tried) {
-    TileShape &shape = shapes.emplace_back(candidate.shape);
-    shape.depth = getDepthOfBlock(kernel);
-    setChunk(kernel, shape);
+    shapes.push_back(candidate.shape);
   }
   return shapes;
 }

@@ -53,7 +53,7 @@ func.func private @rows_of_n(%a: memref<64x192xbf16>, %w: memref<192x480xbf16>, 
 // Of eight rows and sixteen columns a stage has 3 KB, of which a fragment reads 8: from
 // the last of four up to byte 17408, which is behind all else.
 
-// CHECK: gpu.func @eight_rows_64x16x64_s4_pingpong_chunk16{{.*}} coda.shared_bytes = 17408
+// CHECK: gpu.func @eight_rows_64x16x64_s4_pingpong_chunk16{{.*}}coda.shared_bytes = 17408
 func.func private @eight_rows(%a: memref<8x192xbf16>, %w: memref<480x192xbf16>, %o: memref<8x480xbf16>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [64, 16, 64], stages = 4, staging = 1, prefetch = 0, raster = 8, pingpong = true, chunk = 16>} {
   coda.gemm acc(%a[m, k] * %w[n, k] : memref<8x192xbf16>, memref<480x192xbf16>) outs(%o[m, n] : memref<8x480xbf16>) {
   ^bb0(%x: f32):

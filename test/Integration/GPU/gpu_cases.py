@@ -24,8 +24,8 @@ of a framework. Graphs with a golden are compared with that.
 Cases: 24 random regions; some of them with left factors of their own for each
 accumulator, with ragged, few, tiny, empty and dynamic extents; reductions over
 numbers of rows or columns that are no multiple of a tile, or not known; the
-examples, also with the other schedules that the selector may pick; the graphs of
-test/Graphs.
+examples; the graphs of test/Graphs. The examples, and regions with few rows, also with
+the other schedules that the selector may pick.
 """
 import json
 import os
@@ -52,6 +52,7 @@ SHAPES = [
     ("few_63", range(4), dict(m0=1, m1=63, n0=3, n1=128, k=520), ""),
     ("few_64", range(6), dict(m0=1, m1=64, n0=24, n1=128, k=1024), ""),
     ("few_65", range(4), dict(m0=5, m1=13, n0=3, n1=128, k=520), ""),
+    ("few_narrow", [*range(4), 13, 18, 21, 36], dict(m0=1, m1=20, n0=24, n1=16, k=520), ""),
     ("dynamic_few", range(4), dict(m0=1, m1=40, n0=2, n1=128, k=520), "m"),
     ("factors", range(12), dict(k1=448), ""),
     ("factors_ragged", range(6), dict(m0=3, m1=37, n0=3, n1=53, k=72, k1=8), ""),
@@ -84,8 +85,10 @@ SHAPES = [
     ("eight_dynamic", range(4), dict(m0=2, m1=128, n0=2, n1=128, k=192, eight=True), "m"),
     ("eight_dynamic_all", range(3), dict(m0=2, m1=128, n0=2, n1=128, k=192, eight=True), "mnk"),
 ]
-# Schedules of an example, at most: all tiles, clusters and roles in turn.
+# Schedules of a case, at most: all tiles, clusters and roles in turn.
 SCHEDULES = 12
+# The cases that are compiled with schedules that the selector does not pick by itself.
+SCHEDULED = re.compile(r"example_|region_(few|one_row)")
 # Graphs whose weights take minutes to make.
 LARGE = re.compile(r"8b|7b")
 
@@ -197,7 +200,7 @@ def prepare(folder, only, tools):
     compiler, runner = (os.path.join(tools, t) for t in ("coda-compile", "coda-run"))
     for name, graph, recipe, golden in cases():
         if not re.search(only, name) and not (
-                name.startswith("example_") and "_schedule" in only and re.search(only, name + "_schedule1")):
+                SCHEDULED.match(name) and "_schedule" in only and re.search(only, name + "_schedule1")):
             continue
         start = time.time()
         path = lambda suffix: os.path.join(folder, name + suffix)
@@ -237,7 +240,7 @@ def prepare(folder, only, tools):
             os.remove(path(".reference.so"))
         case["golden"] = bool(golden)
         manifest.append(case)
-        if name.startswith("example_"):
+        if SCHEDULED.match(name):
             manifest += add_schedules(name, source, path, compiler, only)
         print(f"{name}: {time.time() - start:.1f} s", flush=True)
         with open(os.path.join(folder, "manifest.json"), "w") as file:
