@@ -390,7 +390,8 @@ static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
   Candidate candidates[] = {
       {{192, 128, true}, 0.975, 0.96, isShort ? 0.96 : 0.955,
        isTallBetter ? kMaxCostOfPingpong : kMaxCostOfTallTile},
-      {{128, 192, true}, 0.95, 0.96, 0.96, kMaxCostOfTallTile},
+      {{128, 192, true}, 0.95, 0.955, isShort ? 0.96 : 0.985,
+       kMaxCostOfPingpong},
       {{128, 128, true}, 0.975, loadsColumns ? 1.01 : 0.97, narrow,
        kMaxCostOfPingpong},
       {{128, 256, false}, wideStore, 1.02, wide, kMaxCostOfWideTile},

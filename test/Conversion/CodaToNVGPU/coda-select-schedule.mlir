@@ -208,11 +208,36 @@ func.func private @f32_factors(%a: memref<?x64xf32>, %w: memref<256x64xf32>, %o:
 // -----
 
 // Values of columns make a tall tile better than two fragments of a smaller one,
-// which have no room for them but registers.
+// which have no room for them but registers. Sums of 128 columns leave out 192.
 // CHECK-LABEL: @columns
 // CHECK-SAME: tile = [192, 128, 64]
 // CHECK-SAME: pingpong = true
-func.func private @columns(%a: memref<16384x4096xbf16>, %w: memref<96x128x4096xbf16>, %p: memref<16384xf32>, %f: memref<128xf32>, %o: memref<16384x96x128xbf16>) attributes {coda.kernel} {
+func.func private @columns(%a: memref<16384x4096xbf16>, %w: memref<96x128x4096xbf16>, %p: memref<16384xf32>, %f: memref<128xf32>, %o: memref<16384x96x128xbf16>, %t: memref<16384x96xf32>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n0, n1, k] : memref<16384x4096xbf16>, memref<96x128x4096xbf16>) ins(%p[m], %f[n1] : memref<16384xf32>, memref<128xf32>) outs(%o[m, n0, n1], fresh add %t[m, n0] : memref<16384x96x128xbf16>, memref<16384x96xf32>) {
+  ^bb0(%x: f32, %r: f32, %c: f32):
+    %angle = arith.mulf %r, %c : f32
+    %cos = math.cos %angle : f32
+    %sin = math.sin %angle : f32
+    %x1 = arith.mulf %x, %cos : f32
+    %x2 = arith.mulf %x, %sin : f32
+    %x3 = arith.mulf %x1, %x2 : f32
+    %x4 = arith.addf %x3, %x1 : f32
+    %x5 = arith.addf %x4, %x2 : f32
+    %x6 = arith.mulf %x5, %x : f32
+    %y = arith.truncf %x6 : f32 to bf16
+    coda.yield %y, %x6 : bf16, f32
+  }
+  return
+}
+
+// -----
+
+// Without them two fragments of 192 columns move as few bytes, and WGMMA reads less of
+// shared memory.
+// CHECK-LABEL: @wide_columns
+// CHECK-SAME: tile = [128, 192, 64]
+// CHECK-SAME: pingpong = true
+func.func private @wide_columns(%a: memref<16384x4096xbf16>, %w: memref<96x128x4096xbf16>, %p: memref<16384xf32>, %f: memref<128xf32>, %o: memref<16384x96x128xbf16>) attributes {coda.kernel} {
   coda.gemm acc(%a[m, k] * %w[n0, n1, k] : memref<16384x4096xbf16>, memref<96x128x4096xbf16>) ins(%p[m], %f[n1] : memref<16384xf32>, memref<128xf32>) outs(%o[m, n0, n1] : memref<16384x96x128xbf16>) {
   ^bb0(%x: f32, %r: f32, %c: f32):
     %angle = arith.mulf %r, %c : f32
@@ -237,8 +262,8 @@ func.func private @columns(%a: memref<16384x4096xbf16>, %w: memref<96x128x4096xb
 // CHECK-LABEL: @row_values
 // CHECK-SAME: tile = [192, 128, 64]
 // CHECK-SAME: pingpong = true
-func.func private @row_values(%a: memref<16384x4096xbf16>, %w: memref<12288x4096xbf16>, %s: memref<16384xf32>, %o: memref<16384x12288xbf16>) attributes {coda.kernel} {
-  coda.gemm acc(%a[m, k] * %w[n, k] : memref<16384x4096xbf16>, memref<12288x4096xbf16>) ins(%s[m] : memref<16384xf32>) outs(%o[m, n] : memref<16384x12288xbf16>) {
+func.func private @row_values(%a: memref<16384x4096xbf16>, %w: memref<96x128x4096xbf16>, %s: memref<16384xf32>, %o: memref<16384x96x128xbf16>, %t: memref<16384x96xf32>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n0, n1, k] : memref<16384x4096xbf16>, memref<96x128x4096xbf16>) ins(%s[m] : memref<16384xf32>) outs(%o[m, n0, n1], fresh add %t[m, n0] : memref<16384x96x128xbf16>, memref<16384x96xf32>) {
   ^bb0(%x: f32, %r: f32):
     %eps = arith.constant 1.0e-5 : f32
     %width = arith.constant 4096.0 : f32
@@ -251,7 +276,7 @@ func.func private @row_values(%a: memref<16384x4096xbf16>, %w: memref<12288x4096
     %x4 = arith.mulf %x3, %x2 : f32
     %x5 = arith.addf %x4, %x3 : f32
     %y = arith.truncf %x5 : f32 to bf16
-    coda.yield %y : bf16
+    coda.yield %y, %x : bf16, f32
   }
   return
 }
