@@ -139,7 +139,7 @@ public:
         ops.push_back(op);
     });
     for (TileOpInterface op : ops)
-      reduceRowsFirst(rewriter, op);
+      reduceOneKindFirst(rewriter, op);
     while (true) {
       TileOpInterface next;
       getOperation()->walk([&](TileOpInterface op) {
@@ -159,8 +159,9 @@ public:
 
 private:
   /// Makes reductions over rows and columns ones over columns, which a map then
-  /// reduces over rows; replaces `op` if it has any.
-  void reduceRowsFirst(RewriterBase &rewriter, TileOpInterface op);
+  /// reduces over rows, or, where a column that is kept lies within one that is
+  /// not, the other way round; replaces `op` if it has any.
+  void reduceOneKindFirst(RewriterBase &rewriter, TileOpInterface op);
   /// Whether output `o` of `op` is a reduction that this pass may change.
   bool isCandidate(TileOpInterface op, unsigned o) {
     return op.getCombiner(o) && op.getFresh()[o] &&
@@ -196,7 +197,8 @@ private:
 };
 } // namespace
 
-/// A map that reduces the first `numReduced` dims of `value`.
+/// A map that reduces the first `numReduced` dims of `value`: rows of columns, if
+/// there are others.
 static Value createReduction(RewriterBase &rewriter, Location loc, Value value,
                              unsigned numReduced,
                              CombinerAttrInterface combiner) {
@@ -204,7 +206,8 @@ static Value createReduction(RewriterBase &rewriter, Location loc, Value value,
   unsigned rank = sizes.size();
   AffineMap load = rewriter.getMultiDimIdentityMap(rank);
   TileOpSpec spec;
-  spec.dims[static_cast<unsigned>(DimKind::m)] = rank;
+  spec.dims[static_cast<unsigned>(DimKind::m)] = numReduced;
+  spec.dims[static_cast<unsigned>(DimKind::n)] = rank - numReduced;
   spec.inputs = {value};
   spec.loadCombiners = {rewriter.getUnitAttr()};
   spec.outputs = {tensor::EmptyOp::create(
@@ -222,31 +225,36 @@ static Value createReduction(RewriterBase &rewriter, Location loc, Value value,
   return map->getResult(0);
 }
 
-void PartitionReductionsPass::reduceRowsFirst(RewriterBase &rewriter,
-                                              TileOpInterface op) {
+void PartitionReductionsPass::reduceOneKindFirst(RewriterBase &rewriter,
+                                                 TileOpInterface op) {
   TileOpSpec spec(op);
   unsigned firstOutputMap = spec.maps.size() - spec.outputs.size();
   SmallVector<unsigned> numReduced(spec.outputs.size(), 0);
   rewriter.setInsertionPoint(op);
   for (unsigned o = 0; o < spec.outputs.size(); ++o) {
     AffineMap &map = spec.maps[firstOutputMap + o];
-    SmallVector<unsigned> rows;
-    bool dropsColumns = false, dropsBatch = false;
+    SmallVector<unsigned> rows, columns;
+    bool dropsBatch = false, keepsInner = false;
     for (unsigned d = 0; d < op.getNumDomainDims(); ++d) {
-      if (map.isFunctionOfDim(d))
-        continue;
       DimKind kind = op.getDimKind(d);
+      if (map.isFunctionOfDim(d)) {
+        keepsInner |= kind == DimKind::n && !columns.empty();
+        continue;
+      }
       if (kind == DimKind::m)
         rows.push_back(d);
-      dropsColumns |= kind == DimKind::n;
+      if (kind == DimKind::n)
+        columns.push_back(d);
       dropsBatch |= kind == DimKind::b;
     }
-    if (!isCandidate(op, o) || rows.empty() || !dropsColumns || dropsBatch)
+    if (!isCandidate(op, o) || rows.empty() || columns.empty() || dropsBatch)
       continue;
-    numReduced[o] = rows.size();
+    // Columns with others in between are no run that a tile reduces.
+    ArrayRef<unsigned> later = keepsInner ? columns : rows;
+    numReduced[o] = later.size();
     SmallVector<AffineExpr> exprs;
     SmallVector<OpFoldResult> sizes;
-    for (unsigned d : rows) {
+    for (unsigned d : later) {
       exprs.push_back(rewriter.getAffineDimExpr(d));
       sizes.push_back(getExtent(rewriter, op, d));
     }

@@ -277,6 +277,43 @@ func.func @of_all(%a: tensor<256x16xf32>, %b: tensor<256x16xf32>, %s0: tensor<f3
   return %s : tensor<f32>
 }
 
+// Of the rows, and of the heads outside of the columns that are kept: the rows
+// first, by granules, for each column of each head; then heads are rows.
+// CHECK-LABEL: func.func @of_rows_and_heads(
+// CHECK-SAME:    %[[A:.*]]: tensor<256x16xf32>, %[[B:.*]]: tensor<4x8x16xf32>
+// CHECK:       %[[S:.*]] = coda.gemm
+// CHECK-NEXT:    acc(%{{.*}}[m0, m1, k] * %[[B]][n0, n1, k] :
+// CHECK-NEXT:    outs(fresh add %{{.*}}[m0, n0, n1] : tensor<2x4x8xf32>)
+// CHECK:       %[[R:.*]] = coda.map
+// CHECK-NEXT:    ins(add %[[S]][p, m, n] : tensor<2x4x8xf32>)
+// CHECK-NEXT:    outs(fresh add %{{.*}}[n] : tensor<8xf32>)
+// CHECK:       return %[[R]]
+func.func @of_rows_and_heads(%a: tensor<256x16xf32>, %b: tensor<4x8x16xf32>, %s0: tensor<8xf32>) -> tensor<8xf32> {
+  %s = coda.gemm acc(%a[m, k] * %b[n0, n1, k] : tensor<256x16xf32>, tensor<4x8x16xf32>) outs(fresh add %s0[n1] : tensor<8xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  return %s : tensor<8xf32>
+}
+
+// Of the rows and the columns of each head: columns first.
+// CHECK-LABEL: func.func @of_each_head(
+// CHECK-SAME:    %[[A:.*]]: tensor<64x16xf32>, %[[B:.*]]: tensor<4x8x16xf32>
+// CHECK:       %[[S:.*]] = coda.gemm
+// CHECK-NEXT:    acc(%[[A]][m, k] * %[[B]][n0, n1, k] :
+// CHECK-NEXT:    outs(fresh add %{{.*}}[m, n0] : tensor<64x4xf32>)
+// CHECK:       %[[R:.*]] = coda.map
+// CHECK-NEXT:    ins(%[[S]][m, n] : tensor<64x4xf32>)
+// CHECK-NEXT:    outs(fresh add %{{.*}}[n] : tensor<4xf32>)
+// CHECK:       return %[[R]]
+func.func @of_each_head(%a: tensor<64x16xf32>, %b: tensor<4x8x16xf32>, %s0: tensor<4xf32>) -> tensor<4xf32> {
+  %s = coda.gemm acc(%a[m, k] * %b[n0, n1, k] : tensor<64x16xf32>, tensor<4x8x16xf32>) outs(fresh add %s0[n0] : tensor<4xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  return %s : tensor<4xf32>
+}
+
 // Of 300 rows the last granule has 44. They stay one dim.
 // CHECK-LABEL: func.func @ragged_rows(
 // CHECK-SAME:    %[[A:.*]]: tensor<300x16xf32>, %[[B:.*]]: tensor<8x16xf32>

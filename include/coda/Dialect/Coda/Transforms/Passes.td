@@ -473,6 +473,8 @@ def PartitionReductionsPass
     other n dim is there and a tile, 256, does not hold them; `ragged = false`
     leaves both whole. One over rows and columns, the largest
     magnitude of a tensor say, is taken over columns first, and over rows by a
+    map; where a column that is kept lies within one that is dropped, the weight of
+    a norm of heads say, over rows first, and the columns dropped are rows of the
     map. The granule is fixed, so a row's bits depend neither on M nor on the
     tile; with `few-rows-granule` it is another one where there are at most 64
     rows, for narrower tiles, of which there are more: that, or as many times two of
