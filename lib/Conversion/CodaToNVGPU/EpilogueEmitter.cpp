@@ -499,13 +499,13 @@ Value EpilogueEmitter::loadPrefetched(unsigned number, int64_t point) {
   Type element = tile.inputs[number].element;
   if (widthOf(number) == 2) {
     // Two boxes of half the columns; the rows of a thread are 8 apart.
-    int64_t number = 2 * piece + block;
+    int64_t blockNumber = 2 * piece + block;
     SmallVector<Value> elements;
     for (int64_t half = 0; half < 2; ++half) {
       Value both = LLVM::LoadOp::create(
           b, loc, VectorType::get({2}, element),
-          e.offsetPointer(loadedPointer(box + number / pieces,
-                                        kMaxPieces + number % pieces),
+          e.offsetPointer(loadedPointer(box + blockNumber / pieces,
+                                        kMaxPieces + blockNumber % pieces),
                           half * 8 * 2 * chunkColumns));
       for (int64_t i = 0; i < 2; ++i)
         elements.push_back(vector::ExtractOp::create(b, loc, both, i));

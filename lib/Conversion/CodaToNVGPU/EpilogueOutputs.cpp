@@ -123,13 +123,14 @@ void EpilogueEmitter::stage(Value value, Type type, int64_t box) {
     return;
   }
   // Two boxes of half the columns.
-  int64_t number = 2 * piece + block;
+  int64_t blockNumber = 2 * piece + block;
   for (int64_t half = 0; half < 2; ++half) {
     Value both = vector::ShuffleOp::create(
         b, loc, value, value, ArrayRef<int64_t>{2 * half, 2 * half + 1});
-    Value pointer = e.offsetPointer(
-        stagedPointer(box + number / pieces, kMaxPieces + number % pieces),
-        half * 8 * 2 * chunkColumns);
+    Value pointer =
+        e.offsetPointer(stagedPointer(box + blockNumber / pieces,
+                                      kMaxPieces + blockNumber % pieces),
+                        half * 8 * 2 * chunkColumns);
     LLVM::StoreOp::create(b, loc, both, pointer);
   }
 }

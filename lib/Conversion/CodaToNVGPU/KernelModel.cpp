@@ -352,11 +352,12 @@ OperandModel ModelBuilder::makeOperand(unsigned number) {
     }
     operand.dims.push_back(dim);
     operand.positions.push_back({r});
+    // What lacks the last of the dims that are walked as one has groups of it.
     unsigned last = model.dims[dim].domain.back();
-    bool hasRuns =
+    bool hasLast =
         map.getResultPosition(getAffineDimExpr(last, map.getContext()))
             .has_value();
-    operand.granules.push_back(index.isGroup() || hasRuns
+    operand.granules.push_back(index.isGroup() || hasLast
                                    ? index.granule
                                    : op.getStaticExtents()[last]);
     operand.strides.push_back(memrefStrides[number][r]);

@@ -36,7 +36,7 @@ constexpr int64_t kFactorColumns = 64;
 /// The longest run of columns that is told from longer ones (runColumns).
 constexpr int64_t kLongRun = 64;
 /// The most columns of a chunk, what a warpgroup loads and stores at a time: a
-/// schedule says how many. Groups of columns are whole chunks of any schedule.
+/// schedule says how many. Groups of columns are whole chunks.
 constexpr int64_t kMaxChunk = 64;
 /// The fewest: boxes have rows of 16 bytes at least, and what ldmatrix and
 /// stmatrix move is as wide.
@@ -128,7 +128,7 @@ enum class ReduceKind { None, Rows, Columns };
 struct OutputModel : OperandModel {
   StorePath path = StorePath::Direct;
   ReduceKind reduce = ReduceKind::None;
-  /// ReduceKind::Rows: columns of a group, a multiple of 64; 0: all of them.
+  /// ReduceKind::Rows: columns of a group; 0: all of them.
   int64_t groupColumns = 0;
   SmallVector<unsigned> uDims;
   int64_t points = 1;

@@ -132,7 +132,7 @@ void KernelEmitter::loadBlock(const TileModel &tile, const Phase &phase,
     for (unsigned d : tile.uDims)
       there[d] = i32(group.u[d]);
     // One box for all points where they lie in one run of rows, else one per
-    // 64 columns, or 32.
+    // 64 columns, or of as many as divide the tile's.
     int64_t inner = tile.dims[tile.innerN].extent;
     bool oneBox = phase.rhsKMajor && tile.outerN.empty();
     SmallVector<int64_t> box = boxOf(rhs, tile.innerN, points, tile.blockK);

@@ -310,8 +310,8 @@ static SmallVector<TileShape> getShapesForFewTiles(const KernelModel &kernel) {
   for (const TileModel &tile : kernel.tiles)
     cost = std::max(cost, getRegionCost(tile));
   constexpr double kLast = 1e6;
-  MLIRContext *context = kernel.func.getContext();
   constexpr size_t kMaxShapes = 48;
+  MLIRContext *context = kernel.func.getContext();
   SmallVector<std::pair<double, TileShape>> timed;
   for (auto [rows, pingpong] : {std::pair(64, true), std::pair(128, false)})
     for (int64_t columns = kMinChunk; columns <= 256; columns += kMinChunk)
@@ -337,8 +337,15 @@ static SmallVector<TileShape> getShapesForFewTiles(const KernelModel &kernel) {
                          shape});
       }
   llvm::stable_sort(timed, llvm::less_first());
-  timed.resize(std::min<size_t>(timed.size(), kMaxShapes));
-  return llvm::map_to_vector(timed, [](auto &entry) { return entry.second; });
+  // Those beyond are slow; what needs neither a split nor mates is kept for
+  // kernels that nothing else fits.
+  SmallVector<TileShape> shapes;
+  for (auto [i, entry] : llvm::enumerate(timed)) {
+    const TileShape &shape = entry.second;
+    if (i < kMaxShapes || (shape.split == 1 && shape.cluster.n == 1))
+      shapes.push_back(shape);
+  }
+  return shapes;
 }
 
 /// Tiles in the order in which they are tried. What counts: points of the
@@ -427,11 +434,8 @@ static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
     bool xLast = cost > x.maxCost, yLast = cost > y.maxCost;
     return xLast != yLast ? yLast : time(x) < time(y);
   });
-  SmallVector<TileShape> shapes;
-  for (const Candidate &candidate : tried) {
-    shapes.push_back(candidate.shape);
-  }
-  return shapes;
+  return llvm::map_to_vector(
+      tried, [](const Candidate &candidate) { return candidate.shape; });
 }
 
 namespace {

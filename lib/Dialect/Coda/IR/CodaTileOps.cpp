@@ -675,3 +675,14 @@ LogicalResult
 MapOp::reifyResultShapes(OpBuilder &b, ReifiedRankedShapedTypeDims &shapes) {
   return reifyTileOp(*this, b, shapes);
 }
+LogicalResult
+BundleOp::reifyResultShapes(OpBuilder &b, ReifiedRankedShapedTypeDims &shapes) {
+  // Destinations of members are not made within the bundle.
+  for (Value value : getBody().front().getTerminator()->getOperands()) {
+    auto result = cast<OpResult>(value);
+    auto member = cast<TileOpInterface>(result.getOwner());
+    Value output = member.getOutputs()[result.getResultNumber()];
+    shapes.push_back(tensor::getMixedSizes(b, getLoc(), output));
+  }
+  return success();
+}

@@ -118,3 +118,32 @@ func.func @shapes(%x: tensor<?x4xf32>, %w: tensor<?x4xf32>, %o: tensor<?x?xf32>,
   %d2 = tensor.dim %loss, %c0 : tensor<?xf32>
   return %d0, %d1, %d2 : index, index, index
 }
+
+// A bundle's results have the shapes of its members' destinations.
+// DIMS-LABEL: func.func @shapes_of_bundle(
+// DIMS-SAME:    %[[O:[a-z0-9]+]]: tensor<?x4xf32>, %[[P:[a-z0-9]+]]: tensor<2x?xf32>
+// DIMS-DAG:     %[[C0:.+]] = arith.constant 0 : index
+// DIMS-DAG:     %[[C1:.+]] = arith.constant 1 : index
+// DIMS-DAG:     %[[ROWS:.+]] = tensor.dim %[[O]], %[[C0]]
+// DIMS-DAG:     %[[COLUMNS:.+]] = tensor.dim %[[P]], %[[C1]]
+// DIMS:         return %[[ROWS]], %[[COLUMNS]]
+func.func @shapes_of_bundle(%x: tensor<?x8xf32>, %y: tensor<2x8xf32>, %w: tensor<4x8xf32>, %o: tensor<?x4xf32>, %p: tensor<2x?xf32>, %v: tensor<?x8xf32>) -> (index, index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %0:2 = coda.bundle -> tensor<2x?xf32>, tensor<?x4xf32> {
+    %1 = coda.gemm acc(%x[m, k] * %w[n, k] : tensor<?x8xf32>, tensor<4x8xf32>)
+        outs(%o[m, n] : tensor<?x4xf32>) {
+    ^bb0(%a: f32):
+      coda.yield %a : f32
+    }
+    %2 = coda.gemm acc(%y[m, k] * %v[n, k] : tensor<2x8xf32>, tensor<?x8xf32>)
+        outs(%p[m, n] : tensor<2x?xf32>) {
+    ^bb0(%a: f32):
+      coda.yield %a : f32
+    }
+    coda.yield %2, %1 : tensor<2x?xf32>, tensor<?x4xf32>
+  }
+  %rows = tensor.dim %0#1, %c0 : tensor<?x4xf32>
+  %columns = tensor.dim %0#0, %c1 : tensor<2x?xf32>
+  return %rows, %columns : index, index
+}

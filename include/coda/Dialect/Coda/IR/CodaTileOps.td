@@ -189,7 +189,9 @@ def Coda_MapOp : Coda_TileOp<"map"> {
 }
 
 def Coda_BundleOp : Coda_Op<"bundle", [SingleBlock, RecursiveMemoryEffects,
-    RecursivelySpeculatable, NoRegionArguments]> {
+    RecursivelySpeculatable, NoRegionArguments,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+                              ["reifyResultShapes"]>]> {
   let summary = "independent tile ops in one launch";
   let description = [{
     Holds mutually independent `coda.gemm` and `coda.map` ops that one kernel
