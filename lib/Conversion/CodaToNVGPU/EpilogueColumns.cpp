@@ -58,7 +58,6 @@ void EpilogueEmitter::forThreadColumns(
         if (masksColumns)
           column = e.minU(column, e.sub(e.numColumns(tile), e.i32(count)));
         loadAtCoords = e.chunkCoords(tile, at, column);
-        piece = block = 0;
         Value offset = e.add(rowOffset(input, row0),
                              columnOffset(input, u, loadAtCoords[tile.innerN]));
         body(input, count, offset,

@@ -668,7 +668,8 @@ void EpilogueEmitter::enterChunk() {
         e.minU(column, e.sub(e.numColumns(tile), e.i32(chunkColumns))));
 }
 
-/// Runs `body` for each block of the chunk.
+/// Runs `body` for each block of the chunk. Behind it coordinates are those of the
+/// chunk's first.
 void EpilogueEmitter::walkChunk(llvm::function_ref<void()> body) {
   prefetchedWords.clear();
   for (piece = 0; piece < pieces; ++piece) {
@@ -677,6 +678,7 @@ void EpilogueEmitter::walkChunk(llvm::function_ref<void()> body) {
       body();
     }
   }
+  piece = block = 0;
 }
 
 void EpilogueEmitter::run(ArrayRef<Value> threadAccumulators,

@@ -148,7 +148,6 @@ void EpilogueEmitter::finishRows(const OutputModel &output, unsigned number,
   SmallVector<Value, 2> sums = state->second.finish(
       [&](Value value, int64_t mask) { return shuffle(value, mask); });
   rowStates.erase(state);
-  piece = block = 0;
   Value writes = e.equal(quadColumn, e.i32(0));
   int64_t first = (chunk + 1) * chunkColumns - output.groupColumns;
   if (masksColumns)
@@ -311,7 +310,6 @@ void EpilogueEmitter::finishColumns() {
 void EpilogueEmitter::finishColumn(Value thread, Value column) {
   SmallVector<Value> coords = e.chunkCoords(tile, at, column);
   loadAtCoords = coords;
-  piece = block = 0;
   int64_t scratch = 0;
   for (const OutputModel &output : tile.outputs) {
     if (output.reduce != ReduceKind::Columns)
