@@ -15,9 +15,10 @@ from typing import Tuple
 from .mlir import Body, Graph, Value
 from .ops import EPS, HEAD_DIM, VOCAB, Op
 
-# The columns that one partial sum covers; with at most 64 rows so many that a row has
-# no more than 128, as the compiler cuts the sums of a layer.
-GROUP, FEWEST = 128, 16
+# The columns that one partial sum covers, as the compiler cuts the sums of a layer:
+# 128, or with few rows as many, 16 at least, as give 128 tiles, while a row has no
+# more than 128 sums.
+GROUP, FEWEST, TILES = 128, 16, 128
 TILE, ROW, COLUMN = (0, 1), (0,), (1,)
 
 
@@ -101,7 +102,10 @@ def _rope_tables(graph: Graph, rows: int) -> Tuple[Value, Value]:
 def _group_sums(graph: Graph, value: Value) -> Value:
     """(M, N) in f32 to (M, N / GROUP)."""
     rows, columns = value.shape
-    group = min(GROUP, max(FEWEST, columns // 128)) if rows <= 64 else GROUP
+    group = GROUP
+    while (group > FEWEST and columns <= group // 2 * TILES
+           and -(-rows // max(64, group)) * columns < group * TILES):
+        group //= 2
     return graph.sum(graph.expand(value, 1, (columns // group, group)), 2)
 
 

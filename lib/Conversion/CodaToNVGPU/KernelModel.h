@@ -42,6 +42,8 @@ constexpr int64_t kMaxChunk = 64;
 /// stmatrix move is as wide.
 constexpr int64_t kMinChunk = 16;
 constexpr int64_t kConsumers = 2;
+/// Of a consumer's thread: what leaves it 48 registers for the region.
+constexpr int64_t kMaxAccumulators = 192;
 /// Multiprocessors that a kernel's tiles are dealt to.
 constexpr int64_t kMultiprocessors = 132;
 /// Rows that a reduction over rows may span: one fragment of each consumer.

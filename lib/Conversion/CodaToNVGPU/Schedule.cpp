@@ -312,8 +312,6 @@ std::string coda_gpu::getKernelName(func::FuncOp func, ScheduleAttr schedule) {
   return name;
 }
 
-/// What leaves a thread of a consumer 48 registers for the region.
-static constexpr int64_t kMaxAccumulators = 192;
 static constexpr int64_t kMaxPrefetch = 16;
 /// Columns that the lanes of a warp share out when they reduce them: of 8 lanes
 /// each has one of every 8 at least.

@@ -13,6 +13,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace mlir::coda_gpu {
@@ -79,6 +80,18 @@ static constexpr int64_t kMaxCostOfTallTile = 8;
 /// Beyond this cost 128 accumulators do, of two fragments, and of one.
 static constexpr int64_t kMaxCostOfPingpong = 32;
 static constexpr int64_t kMaxCostOfWideTile = 48;
+
+/// The cost of a region beyond which a tile of so many accumulators a thread is
+/// likely to spill.
+static int64_t getMaxCost(int64_t rows, bool pingpong, int64_t accumulators) {
+  if (accumulators > 128)
+    return pingpong && rows == kReducedRows ? kMaxCostOfPingpong
+                                            : kMaxCostOfTallTile;
+  if (accumulators < 128)
+    return std::numeric_limits<int64_t>::max();
+  return pingpong && rows != kFragmentRows ? kMaxCostOfPingpong
+                                           : kMaxCostOfWideTile;
+}
 
 /// Columns of a chunk of which twice as many fit in as many bytes.
 static constexpr int64_t kHalfChunk = kMaxChunk / 2;
@@ -185,19 +198,30 @@ static bool hasLongProducts(const KernelModel &kernel) {
   return getDepth(kernel) >= kDepth;
 }
 
-/// Whether the kernel has rows for one fragment only, or its tiles are fewer
-/// than the multiprocessors: then bytes that are on their way to a
-/// multiprocessor count, not products.
+/// The most rows of a kernel's tile ops.
+static int64_t getMostRows(const KernelModel &kernel) {
+  int64_t rows = 0;
+  for (const TileModel &tile : kernel.tiles)
+    rows = std::max(rows, getRows(tile));
+  return rows;
+}
+
+/// Whether the kernel has rows for one fragment only, less than a turn of tiles for
+/// the multiprocessors, or few turns of few rows: how full the last turn is then
+/// counts more than what a point takes, and bytes that are on their way as much as
+/// products.
 static bool hasFewTiles(const KernelModel &kernel) {
-  int64_t tiles = 0, rows = 0;
+  constexpr int64_t kFewRows = 1024, kFewTurns = 8;
+  int64_t tiles = 0;
   for (const TileModel &tile : kernel.tiles) {
     int64_t count = getNumTiles(tile, {128, 128, false});
     if (count == 0 || tile.phases.empty())
       return false;
     tiles += count;
-    rows = std::max(rows, getRows(tile));
   }
-  return rows <= kFragmentRows || tiles < kMultiprocessors;
+  int64_t rows = getMostRows(kernel);
+  return rows <= kFragmentRows || tiles < kMultiprocessors ||
+         (rows < kFewRows && tiles < kFewTurns * kMultiprocessors);
 }
 
 /// Clusters of `blocks` blocks that an H200 runs at one time: not all of its
@@ -216,15 +240,32 @@ static int64_t getRingBytes(const KernelModel &kernel, ScheduleAttr schedule) {
   return ((kSharedMemoryBytes - others) / stage - 1) * stage;
 }
 
+/// What a multiprocessor takes in needs bytes on their way: the share of what it
+/// could that a ring of so many gives.
+static double getShareOfRing(int64_t bytes) {
+  constexpr double kRingBytes = 185e3;
+  return std::clamp(bytes / kRingBytes, 0.1, 1.0);
+}
+
 /// Bytes of the ring that few rows need, where weights stream from memory, more
 /// than buffers of loaded tiles.
 static constexpr int64_t kRingBytesOfFewRows = 80 << 10;
 
-/// Time in us of a kernel with few tiles, as far as shapes differ in it. All
-/// blocks that work share the memory's bandwidth, each takes in so much at most,
+/// What a region that no products hide takes in us, of a consumer's fragments and
+/// columns of a tile: a chunk, 64 columns of it, and each op on them.
+static double getTimeOfRegion(const TileModel &tile, ScheduleAttr schedule) {
+  constexpr double kChunkUs = 0.05, kColumnsUs = 0.27, kOpUs = 0.05;
+  double points =
+      double(getRegionPoints(tile, schedule)) * getFragments(schedule);
+  return points / schedule.getChunk() * kChunkUs +
+         points / kMaxChunk * (kColumnsUs + kOpUs * getRegionCost(tile));
+}
+
+/// Time in us of a kernel with rows for one fragment, as far as shapes differ in
+/// it: weights stream from memory. All blocks that work share the memory's bandwidth, each takes in so much at most,
 /// and with fewer of them some of it is left, less where those of a cluster are on
 /// one tile. The constants are fitted to times on an H200 with cold weights.
-static double getTimeOfFewTiles(const KernelModel &kernel, TileShape shape) {
+static double getTimeOfFewRows(const KernelModel &kernel, TileShape shape) {
   // Bytes of memory in a us; what one multiprocessor takes in, and multiplies.
   // Time to ask for a k block.
   constexpr double kBytesPerUs = 4.25e6, kBytesPerUsOfOne = 1.23e5,
@@ -234,9 +275,6 @@ static double getTimeOfFewTiles(const KernelModel &kernel, TileShape shape) {
   // An exchange within a cluster, the first and each, and what an owner reads
   // of another block's 64 rows and 64 columns.
   constexpr double kFirstExchangeUs = 0.66, kExchangeUs = 0.25, kReadUs = 0.48;
-  // Of a region that no products hide a chunk, 64 columns of it, and each op on
-  // them.
-  constexpr double kChunkUs = 0.05, kColumnsUs = 0.27, kOpUs = 0.05;
   // Going from a tile to the next; blocks that wait for each other's stages.
   constexpr double kTileUs = 0.27, kSharingUs = 0.3;
   // What L2 gives out of the left factor in a us beside what comes from memory.
@@ -244,13 +282,12 @@ static double getTimeOfFewTiles(const KernelModel &kernel, TileShape shape) {
   ScheduleAttr schedule = shape.getSchedule(kernel.func.getContext());
   int64_t blocksOfCluster = getClusterBlocks(schedule);
   int64_t clusters = getNumClusters(blocksOfCluster);
-  // What a multiprocessor takes in needs as many bytes on their way.
-  constexpr double kRingBytes = 185e3;
   double bytesPerUsOfOne =
-      kBytesPerUsOfOne *
-      std::clamp(getRingBytes(kernel, schedule) / kRingBytes, 0.1, 1.0);
-  double time = 0, region = 0, shared = 0, read = 0;
-  int64_t rounds = 0;
+      kBytesPerUsOfOne * getShareOfRing(getRingBytes(kernel, schedule));
+  // Of the tile ops of a bundle, whose tiles follow each other: by the groups of
+  // tiles that clusters take.
+  double least = 0, streamed = 0, region = 0, shared = 0, read = 0;
+  int64_t groups = 0;
   for (const TileModel &tile : kernel.tiles) {
     int64_t tiles = getNumTiles(tile, shape);
     // Bytes of both factors and of the left one, columns of the right one, over k.
@@ -264,37 +301,33 @@ static double getTimeOfFewTiles(const KernelModel &kernel, TileShape shape) {
       columns += ofOne * kBlockK * getTilePoints(tile, schedule) *
                  phase.numGroups;
     }
-    double least = std::max({taken / bytesPerUsOfOne, asked,
-                             columns * shape.rows / kPointsPerUsOfOne});
-    double streamed = columns * 2 / kBytesPerUs;
     // The right factor comes from memory for the first of the row tiles.
     int64_t columnTiles = llvm::divideCeil(tile.getColumns(),
                                            getTilePoints(tile, schedule));
     int64_t rowTiles = llvm::divideCeil(tiles, columnTiles);
-    auto timeOf = [&](int64_t busy) {
-      double blocks = busy * blocksOfCluster;
-      double idle = 1 - blocks / kMultiprocessors;
-      return std::max(least,
-                      streamed * blocks / rowTiles / (1 - leftOver * idle));
-    };
     // A cluster has as many column tiles as blocks, or one.
-    int64_t groups =
-        rowTiles * llvm::divideCeil(columnTiles, shape.cluster.n);
-    time += groups / clusters * timeOf(clusters);
-    if (int64_t rest = groups % clusters)
-      time += timeOf(rest);
-    rounds += llvm::divideCeil(groups, clusters);
+    int64_t own = rowTiles * llvm::divideCeil(columnTiles, shape.cluster.n);
+    groups += own;
+    least += own * std::max({taken / bytesPerUsOfOne, asked,
+                             columns * shape.rows / kPointsPerUsOfOne});
+    streamed += own * columns * 2 / kBytesPerUs / rowTiles;
     shared += tiles * left * shape.split / shape.cluster.n;
-    double points =
-        double(getRegionPoints(tile, schedule)) * getFragments(schedule);
-    double columns64 = points / kMaxChunk;
+    double columns64 = double(getRegionPoints(tile, schedule)) *
+                       getFragments(schedule) / kMaxChunk;
     read = std::max(read, kReadUs * columns64 * tile.getNumGroups() *
                               (shape.split - 1) *
                               getFactorRows(tile, schedule) / kFragmentRows);
-    region = std::max(
-        region, points / schedule.getChunk() * kChunkUs +
-                    columns64 * (kColumnsUs + kOpUs * getRegionCost(tile)));
+    region = std::max(region, getTimeOfRegion(tile, schedule));
   }
+  auto timeOf = [&](int64_t busy) {
+    double blocks = busy * blocksOfCluster;
+    double idle = 1 - blocks / kMultiprocessors;
+    return std::max(least, streamed * blocks / (1 - leftOver * idle)) / groups;
+  };
+  int64_t rounds = llvm::divideCeil(groups, clusters);
+  double time = groups / clusters * timeOf(clusters);
+  if (int64_t rest = groups % clusters)
+    time += timeOf(rest);
   time += (shape.pingpong ? region : rounds * region) + rounds * kTileUs;
   if (shape.cluster.n > 1)
     time += kSharingUs;
@@ -302,6 +335,75 @@ static double getTimeOfFewTiles(const KernelModel &kernel, TileShape shape) {
     time += kFirstExchangeUs + rounds * kExchangeUs + read;
   return time + shared / kSharedBytesPerUs;
 }
+
+/// Time in us of a kernel with few tiles and rows for several fragments, as far as
+/// shapes differ in it. Products, what comes into the multiprocessors and what
+/// comes out of memory hide each other in part, which a norm of the three
+/// describes. The constants are fitted to times of plain products on an H200: 128
+/// to 1024 rows, eight weights, ten shapes each, and some of SwiGLU, RoPE and sums
+/// of rows.
+static double getTimeOfFewTiles(const KernelModel &kernel, TileShape shape) {
+  // Points of k in a us, and bytes, of one multiprocessor; bytes of memory; time to
+  // ask for a k block.
+  constexpr double kPointsPerUsOfOne = 3.1e6, kBytesPerUsOfOne = 1.3e5,
+                   kBytesPerUs = 3.7e6, kBlockUs = 0.11, kNorm = 3.6;
+  // Of an exchange within a cluster, and, of 64 rows and 64 columns, of what an owner
+  // reads of another block's and a region of a loaded tile's.
+  constexpr double kExchangeUs = 4, kReadUs = 1.2, kLoadUs = 0.35;
+  ScheduleAttr schedule = shape.getSchedule(kernel.func.getContext());
+  double bytesPerUsOfOne =
+      kBytesPerUsOfOne * getShareOfRing(getRingBytes(kernel, schedule));
+  // Sums over the tiles.
+  double products = 0, taken = 0, region = 0, read = 0, streamed = 0;
+  int64_t tiles = 0;
+  for (const TileModel &tile : kernel.tiles) {
+    int64_t own = getNumTiles(tile, shape);
+    int64_t columnTiles = llvm::divideCeil(tile.getColumns(),
+                                           getTilePoints(tile, schedule));
+    int64_t rowTiles = llvm::divideCeil(own, columnTiles);
+    tiles += own;
+    for (const Phase &phase : tile.phases) {
+      double blocks = std::max<int64_t>(1, getNumBlocks(tile, phase));
+      double columns = getTilePoints(tile, schedule) * phase.numGroups;
+      double ofOne = own * blocks / shape.split;
+      products += ofOne * std::max(shape.rows * columns * kBlockK /
+                                       kPointsPerUsOfOne,
+                                   kBlockUs);
+      taken += ofOne * getBlockBytes(tile, phase, schedule) / bytesPerUsOfOne;
+      streamed += blocks * kBlockK * 2 *
+                  (columnTiles * columns + rowTiles * shape.rows) / kBytesPerUs;
+    }
+    double columns64 = double(getRegionPoints(tile, schedule)) *
+                       getFragments(schedule) / kMaxChunk;
+    region += own * (getTimeOfRegion(tile, schedule) +
+                     kLoadUs * columns64 * tile.getPrefetchedPerChunk());
+    read += own * kReadUs * columns64 * tile.getNumGroups() * (shape.split - 1);
+  }
+  int64_t clusters = getNumClusters(getClusterBlocks(schedule));
+  double rounds = llvm::divideCeil(tiles, clusters);
+  double hidden = 0;
+  for (double time : {rounds * products / tiles, rounds * taken / tiles, streamed})
+    hidden += std::pow(time, kNorm);
+  hidden = std::pow(hidden, 1 / kNorm);
+  region /= tiles;
+  double time = hidden + rounds * region;
+  // Of a pair the last region is exposed, and what is longer than the products of
+  // the other's tile.
+  if (shape.pingpong)
+    time = std::max(hidden + region,
+                    (hidden / rounds + region) * std::ceil(rounds / 2));
+  if (shape.split > 1)
+    time += kExchangeUs + rounds * read / tiles;
+  return time;
+}
+
+namespace {
+/// Rows of a tile, and who works on them.
+struct TileRows {
+  int64_t rows;
+  bool pingpong;
+};
+} // namespace
 
 /// Shapes for few tiles, the likely fastest first: more of them are narrow, or
 /// a cluster shares one.
@@ -312,29 +414,35 @@ static SmallVector<TileShape> getShapesForFewTiles(const KernelModel &kernel) {
   constexpr double kLast = 1e6;
   constexpr size_t kMaxShapes = 48;
   MLIRContext *context = kernel.func.getContext();
+  bool hasFewRows = getMostRows(kernel) <= kFragmentRows;
+  SmallVector<TileRows> allRows{{64, true}, {128, false}};
+  if (!hasFewRows)
+    allRows.append({{128, true}, {192, true}, {256, false}});
   SmallVector<std::pair<double, TileShape>> timed;
-  for (auto [rows, pingpong] : {std::pair(64, true), std::pair(128, false)})
+  for (auto [rows, pingpong] : allRows)
     for (int64_t columns = kMinChunk; columns <= 256; columns += kMinChunk)
       for (auto [split, sharing] :
            {std::pair(1, 1), {1, 2}, {1, 4}, {2, 1}, {3, 1}, {4, 1}, {6, 1},
             {8, 1}}) {
-        // Of taller tiles the left factor is mostly rows that are not there;
-        // narrow ones were no faster.
-        if (sharing > 1 && (rows != kFragmentRows || columns <= kFactorColumns))
+        // Of taller tiles the left factor is mostly rows that are not there, or
+        // they are enough to wait for; narrow ones were no faster.
+        if (sharing > 1 && (!hasFewRows || rows != kFragmentRows ||
+                            columns <= kFactorColumns))
           continue;
         TileShape shape{rows, columns, pingpong, split, {1, sharing}};
         shape.depth = getDepthOfBlock(kernel);
-        if (!setChunk(kernel, shape) ||
+        int64_t accumulators = getThreadAccumulators(shape.getSchedule(context));
+        if (accumulators > kMaxAccumulators || !setChunk(kernel, shape) ||
             llvm::any_of(kernel.tiles, [&](const TileModel &tile) {
               return getNumTiles(tile, shape) == 0;
             }))
           continue;
-        bool maySpill = columns == 256 && cost > kMaxCostOfWideTile;
+        bool maySpill = cost > getMaxCost(rows, pingpong, accumulators);
         bool starves = getRingBytes(kernel, shape.getSchedule(context)) <
                        kRingBytesOfFewRows;
-        timed.push_back({getTimeOfFewTiles(kernel, shape) +
-                             (maySpill || starves ? kLast : 0),
-                         shape});
+        double time = hasFewRows ? getTimeOfFewRows(kernel, shape)
+                                 : getTimeOfFewTiles(kernel, shape);
+        timed.push_back({time + (maySpill || starves ? kLast : 0), shape});
       }
   llvm::stable_sort(timed, llvm::less_first());
   // Those beyond are slow; what needs neither a split nor mates is kept for
@@ -399,6 +507,9 @@ static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
        isTallBetter ? kMaxCostOfPingpong : kMaxCostOfTallTile},
       {{128, 192, true}, 0.95, 0.955, isShort ? 0.96 : 0.985,
        kMaxCostOfPingpong},
+      // Where the last turn has more tiles of these than of wider ones.
+      {{128, 176, true}, 0.985, 0.985, 1.00, kMaxCostOfPingpong},
+      {{128, 160, true}, 0.985, 0.99, 1.01, kMaxCostOfPingpong},
       {{128, 128, true}, 0.975, loadsColumns ? 1.01 : 0.97, narrow,
        kMaxCostOfPingpong},
       {{128, 256, false}, wideStore, 1.02, wide, kMaxCostOfWideTile},
@@ -649,9 +760,8 @@ coda_gpu::enumerateSchedules(const KernelModel &kernel, bool batchInvariant,
       // A deep ring first: bytes on their way are worth more than chunks on
       // theirs. Then as many chunks in flight as fit.
       for (int64_t stages : {16, 12, 10, 8, 6, 5, 4, 3, 2}) {
-        // Products of tall tiles hide the latency of a few loads; a map has none,
-        // and no ring.
-        if (isMap ? stages > 2 : stages > 6 && shape.rows != kFragmentRows)
+        // A map has no ring.
+        if (isMap && stages > 2)
           continue;
         for (Placement placement : placements)
           add(placement, stages);

@@ -78,7 +78,7 @@ func.func private @two_accumulators(%a: memref<16x2048xbf16>, %w: memref<5632x20
 
 // Of a number of rows that only a call shows, too, groups of columns set the chunk.
 // CHECK-LABEL: func.func private @groups_of_32
-// CHECK-SAME: tile = [128, 64, 64], {{.*}} chunk = 32>
+// CHECK-SAME: tile = [128, 160, 64], {{.*}} chunk = 32>
 func.func private @groups_of_32(%a: memref<?x64xbf16>, %w: memref<320x64xbf16>, %s: memref<10x?xf32>) attributes {coda.kernel} {
   coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x64xbf16>, memref<320x64xbf16>) outs(fresh add %s[n floordiv 32, m] : memref<10x?xf32>) {
   ^bb0(%x: f32):

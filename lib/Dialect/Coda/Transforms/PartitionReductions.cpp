@@ -283,8 +283,9 @@ void PartitionReductionsPass::reduceOneKindFirst(RewriterBase &rewriter,
 /// A reduction over no more columns stays whole if these are no whole granules:
 /// what a tile has at most.
 static constexpr int64_t kWholeColumns = 256;
-/// What `few-rows-granule` is about: the rows of one WGMMA.
-static constexpr int64_t kFewRows = 64;
+/// What `few-rows-granule` counts: the fewest rows of a tile, those of one WGMMA,
+/// and tiles that keep all multiprocessors busy.
+static constexpr int64_t kLeastRows = 64, kTiles = 128;
 
 int64_t PartitionReductionsPass::getGranule(TileOpInterface op, DimKind kind) {
   if (fewRowsGranule == 0 || kind != DimKind::n)
@@ -299,12 +300,16 @@ int64_t PartitionReductionsPass::getGranule(TileOpInterface op, DimKind kind) {
       return granule;
     (isRow ? rows : columns) *= extent;
   }
-  if (rows > kFewRows)
-    return granule;
-  int64_t least = fewRowsGranule;
-  while (least < granule && columns > least * maxPartials)
-    least *= 2;
-  return least;
+  // Tiles of as many columns, and rows, but 64 at least.
+  int64_t taken = granule;
+  auto hasFewTiles = [&] {
+    int64_t tall = std::max(kLeastRows, taken);
+    return llvm::divideCeil(rows, tall) * columns < taken * kTiles;
+  };
+  while (taken > fewRowsGranule && columns <= taken / 2 * maxPartials &&
+         hasFewTiles())
+    taken /= 2;
+  return taken;
 }
 
 std::optional<PartitionReductionsPass::Cut>
@@ -333,6 +338,14 @@ PartitionReductionsPass::getCut(TileOpInterface op, unsigned o) {
     return std::nullopt;
   if (*kind == DimKind::m)
     covered = 1;
+  // What covers no more than a granule of many rows is a partial sum already.
+  int64_t columns = covered;
+  bool areKnown = llvm::none_of(dropped, [&](unsigned d) {
+    columns *= extents[d];
+    return ShapedType::isDynamic(extents[d]);
+  });
+  if (areKnown && columns <= this->granule)
+    return std::nullopt;
   int64_t granule = getGranule(op, *kind);
   Cut cut;
   for (unsigned d : llvm::reverse(dropped)) {

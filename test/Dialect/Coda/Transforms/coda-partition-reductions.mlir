@@ -9,16 +9,20 @@
 
 // BAD: error: coda-partition-reductions: granule and max-partials must be positive, few-rows-granule must not be negative
 
-// Sums over the columns of up to 64 rows may have a granule of their own, which the
+// Sums over the columns of few rows may have a granule of their own, which the
 // pipeline gives them unless the bits of a row must not depend on how many there are.
-// Sums over rows have not.
+// Sums over rows have not, nor what is the sum of a granule already.
 // FEW-LABEL: @few_rows(
 // FEW:       fresh add %{{.+}}[n0, b, m] : tensor<16x2x32xf32>
 // FEW-LABEL: @few_rows_many_columns(
 // FEW:       ins(%{{.+}}[m, n] : tensor<8x4096xf32>)
 // FEW-NEXT:  outs(fresh add %{{.+}}[n floordiv 32, m] : tensor<128x8xf32>)
 // FEW-LABEL: @more_rows(
-// FEW:       fresh add %{{.+}}[n0, b, m] : tensor<2x2x33xf32>
+// FEW:       fresh add %{{.+}}[n floordiv 64, b, m] : tensor<32x4x64xf32>
+// FEW-LABEL: @many_rows(
+// FEW:       fresh add %{{.+}}[n0, b, m] : tensor<16x16x64xf32>
+// FEW-LABEL: @sum_of_granule(
+// FEW:       fresh add %{{.+}}[m] : tensor<8xf32>
 // FEW-LABEL: @any_rows(
 // FEW:       fresh add %{{.+}}[n0, m] : tensor<2x?xf32>
 // FEW-LABEL: @column_sum_of_few(
@@ -34,7 +38,7 @@ func.func @few_rows(%x: tensor<2x32x256xf32>, %s0: tensor<2x32xf32>) -> tensor<2
   return %s : tensor<2x32xf32>
 }
 
-// As many times two of the granule as leave 128 of a row, along one dim.
+// As many times two of 16 as leave 128 of a row, along one dim.
 func.func @few_rows_many_columns(%x: tensor<8x4096xf32>, %s0: tensor<8xf32>) -> tensor<8xf32> {
   %s = coda.map ins(%x[m, n] : tensor<8x4096xf32>) outs(fresh add %s0[m] : tensor<8xf32>) {
   ^bb0(%c: f32):
@@ -43,12 +47,30 @@ func.func @few_rows_many_columns(%x: tensor<8x4096xf32>, %s0: tensor<8xf32>) -> 
   return %s : tensor<8xf32>
 }
 
-func.func @more_rows(%x: tensor<2x33x256xf32>, %s0: tensor<2x33xf32>) -> tensor<2x33xf32> {
-  %s = coda.map ins(%x[b, m, n] : tensor<2x33x256xf32>) outs(fresh add %s0[b, m] : tensor<2x33xf32>) {
+// 128 tiles of 64 rows and columns.
+func.func @more_rows(%x: tensor<4x64x2048xf32>, %s0: tensor<4x64xf32>) -> tensor<4x64xf32> {
+  %s = coda.map ins(%x[b, m, n] : tensor<4x64x2048xf32>) outs(fresh add %s0[b, m] : tensor<4x64xf32>) {
   ^bb0(%c: f32):
     coda.yield %c : f32
   }
-  return %s : tensor<2x33xf32>
+  return %s : tensor<4x64xf32>
+}
+
+// As many of 128, which takes 1024 rows; with 512 there are more of 64.
+func.func @many_rows(%x: tensor<16x64x2048xf32>, %s0: tensor<16x64xf32>) -> tensor<16x64xf32> {
+  %s = coda.map ins(%x[b, m, n] : tensor<16x64x2048xf32>) outs(fresh add %s0[b, m] : tensor<16x64xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  return %s : tensor<16x64xf32>
+}
+
+func.func @sum_of_granule(%x: tensor<8x128xf32>, %s0: tensor<8xf32>) -> tensor<8xf32> {
+  %s = coda.map ins(%x[m, n] : tensor<8x128xf32>) outs(fresh add %s0[m] : tensor<8xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  return %s : tensor<8xf32>
 }
 
 func.func @any_rows(%x: tensor<?x256xf32>, %s0: tensor<?xf32>) -> tensor<?xf32> {

@@ -476,9 +476,9 @@ def PartitionReductionsPass
     map; where a column that is kept lies within one that is dropped, the weight of
     a norm of heads say, over rows first, and the columns dropped are rows of the
     map. The granule is fixed, so a row's bits depend neither on M nor on the
-    tile; with `few-rows-granule` it is another one where there are at most 64
-    rows, for narrower tiles, of which there are more: that, or as many times two of
-    it as leave no more than `max-partials` of a row. Readers that are tile ops combine the partials
+    tile; with `few-rows-granule` it is a half, a quarter, and so on down to that
+    where there are few rows, until tiles of as many columns, and as many rows but
+    at least 64, are 128, or a row would have more than `max-partials`. Readers that are tile ops combine the partials
     as they load them (`add %s[p, m]`). For other readers a map finishes the
     reduction, and for gemms and maps that load an element more than once beyond
     `max-partials`.
@@ -509,8 +509,7 @@ def PartitionReductionsPass
   let options = [
     Option<"granule", "granule", "int64_t", "128", "Columns per partial sum">,
     Option<"fewRowsGranule", "few-rows-granule", "int64_t", "0",
-           "Fewest columns per partial sum of an op of at most 64 rows; 0: as of "
-           "others">,
+           "Fewest columns per partial sum of an op of few rows; 0: as of others">,
     Option<"ragged", "ragged", "bool", "true",
            "Cut what is, or may be, no multiple of the granule, too">,
     Option<"sumsOnly", "sums-only", "bool", "false",
