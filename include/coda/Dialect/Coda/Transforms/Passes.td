@@ -60,7 +60,8 @@ def NormalizePass : InterfacePass<"coda-normalize", "FunctionOpInterface"> {
        widened by a cast are taken narrow (exact), a transposed operand or
        result becomes an index map. A product of one row and one column becomes
        a generic, a sum of products.
-    3. Unit dims vanish; `Mx1` statistics become vectors; reshapes by a tensor
+    3. Unit dims vanish, those of concatenations, too; `Mx1` statistics become
+       vectors, those of one row numbers; reshapes by a tensor
        of extents, of which one is dynamic, become views. What a slice takes or
        writes with a stride along a static dim is one point of a dim that the view
        of the dim as so many strides has: every second element of a row is one of
@@ -69,6 +70,7 @@ def NormalizePass : InterfacePass<"coda-normalize", "FunctionOpInterface"> {
        slices move up to the contraction that they cut.
     5. Elementwise ops are merged: into a reader if it is the only one; casts,
        negations and masks, which are made of integers and positions, into all.
+       What computes a number merges into the bodies that read it in the same way.
        Contractions take nothing in.
     6. A sum over a dim whose terms are zero but where the dim's index is a value
        given (a label, say) is that one term, or zero if there is none.
