@@ -671,6 +671,7 @@ public:
     apply([](RewritePatternSet &patterns) {
       populateExpandClampPatterns(patterns);
       populateScalarReadPatterns(patterns);
+      populateSharedFactorPatterns(patterns);
       patterns.add<ExpandSmallPower, SplitSincos, RoundConstant,
                    GeneralizeUnitTranspose, GeneralizeNamed, GeneralizeDot,
                    ReshapeToView, StridedSliceToPoint, StridedInsertToPoint>(

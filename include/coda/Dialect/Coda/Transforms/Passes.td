@@ -59,7 +59,10 @@ def NormalizePass : InterfacePass<"coda-normalize", "FunctionOpInterface"> {
     2. Contractions: the rank is reduced where a batch is 1, factors that were
        widened by a cast are taken narrow (exact), a transposed operand or
        result becomes an index map. A product of one row and one column becomes
-       a generic, a sum of products.
+       a generic, a sum of products. A factor of a batched product that is the
+       same for all of the batch, repeated by a broadcast and perhaps cast,
+       reshaped or transposed after that, is taken as it is: the batch's dims are
+       the other factor's alone, and the product is that of two matrices.
     3. Unit dims vanish, those of concatenations, too; `Mx1` statistics become
        vectors, those of one row numbers; reshapes by a tensor
        of extents, of which one is dynamic, become views. What a slice takes or
