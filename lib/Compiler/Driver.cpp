@@ -185,7 +185,11 @@ private:
     report.addRemark(diagnostic);
     std::string text = diagnostic.str();
     StringRef reason = parseRemark(text).reason;
-    if (reason != "unfused-on-device" && reason != "unfit-schedule")
+    // What a program is compared with has no time of interest.
+    bool isCompared =
+        !options.fuse || options.reference || options.plainGemms;
+    if (reason != "unfused-on-device" && reason != "unfit-schedule" &&
+        (reason != "table-gradient" || isCompared))
       return;
     std::string where = describeLocation(diagnostic.getLocation());
     std::string line = "remark: " + where + (where.empty() ? "" : ": ") + text;
