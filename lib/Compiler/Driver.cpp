@@ -184,12 +184,17 @@ private:
   void addRemark(const Diagnostic &diagnostic) {
     report.addRemark(diagnostic);
     std::string text = diagnostic.str();
-    if (parseRemark(text).reason != "unfused-on-device")
+    StringRef reason = parseRemark(text).reason;
+    // What a program is compared with has no time of interest.
+    bool isCompared =
+        !options.fuse || options.reference || options.plainGemms;
+    if (reason != "unfused-on-device" && reason != "unfit-schedule" &&
+        (reason != "table-gradient" || isCompared))
       return;
     std::string where = describeLocation(diagnostic.getLocation());
     std::string line = "remark: " + where + (where.empty() ? "" : ": ") + text;
-    if (!llvm::is_contained(onDevice, line))
-      onDevice.push_back(std::move(line));
+    if (!llvm::is_contained(printed, line))
+      printed.push_back(std::move(line));
   }
   LogicalResult fail(const llvm::Twine &what) {
     printError("", what.str());
@@ -222,8 +227,8 @@ private:
   MLIRContext context;
   OwningOpRef<ModuleOp> module;
   bool reported = false;
-  /// Lines about what runs on the device without a kernel of its own.
-  std::vector<std::string> onDevice;
+  /// Lines of remarks that are printed once there is an output.
+  std::vector<std::string> printed;
   llvm::SourceMgr sources;
   CompilationReport report{sources};
 };
@@ -268,8 +273,8 @@ LogicalResult Compilation::checkOptions() {
       return fail("the reference is computed on the CPU; --reference and "
                   "--reference-f64 are for --target=cpu");
     if (options.numerics == Numerics::Strict)
-      return fail("the target 'sm_90a' has relaxed numerics only; give "
-                  "--numerics=relaxed or --target=cpu");
+      return fail("the target 'sm_90a' has no strict numerics; give "
+                  "--numerics=relaxed or batch-invariant, or --target=cpu");
     if (!options.fuse)
       return fail("the target 'sm_90a' runs kernels of the fuse pipeline; the "
                   "unfused graph is for --target=cpu");
@@ -624,7 +629,7 @@ LogicalResult Compilation::run(StringRef inputPath, StringRef outputPath) {
                                                    : compileForGPU(outputPath);
   if (failed(result) || failed(writeReport(inputPath)))
     return failure();
-  for (const std::string &remark : onDevice)
+  for (const std::string &remark : printed)
     errors << remark << '\n';
   return success();
 }

@@ -313,8 +313,8 @@ def CodaPlanWorkspace : Pass<"coda-plan-workspace", "ModuleOp"> {
 
     Precondition: an entry is bufferised, structured (one block, `scf`), and
     its allocations have the identity layout, its results are its last
-    arguments (they are dropped). A size that depends on the data
-    of an argument, or has no bound, is an error.
+    arguments, or reshapes of them (they are dropped). A size that depends on the
+    data of an argument, or has no bound, is an error.
 
     Postcondition: no `memref.alloc`, `memref.alloca` or `memref.dealloc` is
     left in an entry.
@@ -323,6 +323,27 @@ def CodaPlanWorkspace : Pass<"coda-plan-workspace", "ModuleOp"> {
     "affine::AffineDialect", "arith::ArithDialect", "memref::MemRefDialect",
     "func::FuncDialect"
   ];
+}
+
+def CodaResolveExpansions : Pass<"coda-resolve-expansions"> {
+  let summary = "Makes casts of reshapes that split a dim into unknown extents";
+  let description = [{
+    A `memref.expand_shape` that splits a dim into several of which only a call shows
+    the extents becomes a `memref.reinterpret_cast` with the extents that the op has:
+    upstream's `expand-strided-metadata` takes one unknown extent of a dim to follow
+    from the others.
+
+    ```mlir
+    %v = memref.expand_shape %x [[0, 1], [2]] output_shape [%b, %t, 8]
+        : memref<?x8xf32> into memref<?x?x8xf32>
+    ```
+    ==>
+    ```mlir
+    %v = memref.reinterpret_cast %base to offset: [0], sizes: [%b, %t, 8],
+        strides: [%s, 8, 1] : memref<f32> to memref<?x?x8xf32>
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect", "memref::MemRefDialect"];
 }
 
 def CodaToHost : Pass<"coda-to-host", "ModuleOp"> {

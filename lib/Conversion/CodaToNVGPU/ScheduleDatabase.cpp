@@ -72,13 +72,20 @@ std::string coda_gpu::getKernelKey(const KernelModel &kernel) {
                      /*LowerCase=*/true);
 }
 
-/// The schedule that `text` spells; null if it spells none.
-static ScheduleAttr parseSchedule(StringRef text, MLIRContext *context) {
-  // The caller says what is wrong.
-  ScopedDiagnosticHandler silent(context, [](Diagnostic &) {
+/// The schedule that `text` spells; null if it spells none, and `reason` says
+/// why.
+static ScheduleAttr parseSchedule(StringRef text, MLIRContext *context,
+                                  std::string &reason) {
+  reason.clear();
+  ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
+    if (reason.empty())
+      reason = diagnostic.str();
     return success();
   });
-  return dyn_cast_or_null<ScheduleAttr>(parseAttribute(text, context));
+  Attribute attr = parseAttribute(text, context);
+  if (attr && !isa<ScheduleAttr>(attr))
+    reason = "another attribute than a #coda_gpu.schedule";
+  return dyn_cast_or_null<ScheduleAttr>(attr);
 }
 
 FailureOr<ScheduleDatabase>
@@ -106,25 +113,39 @@ ScheduleDatabase::load(StringRef path, StringRef gpu, MLIRContext *context,
     for (const auto &entry : *gpus)
       quoted.push_back("'" + entry.first.str() + "'");
     llvm::sort(quoted);
-    return quoted.empty() ? std::string("none") : llvm::join(quoted, ", ");
+    return llvm::join(quoted, ", ");
   };
+  if (gpus->empty())
+    return fail("it has entries of no GPU; `coda-bench tune` adds some");
   if (gpu.empty()) {
     if (gpus->size() != 1)
       return fail("it has entries of " + Twine(gpus->size()) +
                   " GPUs; name one of them with --gpu: " + names());
     gpu = gpus->begin()->first;
   }
-  const llvm::json::Object *entries = gpus->getObject(gpu);
-  if (!entries)
+  const llvm::json::Value *ofGPU = gpus->get(gpu);
+  if (!ofGPU)
     return fail("it has no entries of '" + gpu + "'; it has some of " + names());
+  const llvm::json::Object *entries = ofGPU->getAsObject();
+  if (!entries)
+    return fail("what it has of '" + gpu +
+                "' is no object of keys and entries; `coda-bench tune` writes "
+                "one");
   ScheduleDatabase database;
   for (const auto &[key, entry] : *entries) {
     const llvm::json::Object *object = entry.getAsObject();
     std::optional<StringRef> text =
         object ? object->getString("schedule") : std::nullopt;
-    ScheduleAttr schedule = text ? parseSchedule(*text, context) : nullptr;
+    if (!text)
+      return fail("the entry of '" + StringRef(key) +
+                  "' has no text as its 'schedule'; `coda-bench tune` writes "
+                  "one");
+    std::string why;
+    ScheduleAttr schedule = parseSchedule(*text, context, why);
     if (!schedule)
-      return fail("the entry of '" + StringRef(key) + "' has no schedule");
+      return fail("the schedule of '" + StringRef(key) + "' is '" + *text +
+                  "', which cannot be read: " + why +
+                  "; `coda-compile --emit=schedules` lists those of a kernel");
     database.schedules[key] = schedule;
   }
   return database;

@@ -799,8 +799,10 @@ struct SelectSchedule
       reason = "it splits k, which is not batch-invariant";
     else if (succeeded(verifySchedule(kernel, schedule, reason)))
       return schedule;
-    kernel.func.emitRemark("the schedule in the database does not fit: ")
-        << reason;
+    kernel.func.emitRemark("[coda-select-schedule] '")
+        << kernel.func.getName()
+        << "' does not take its schedule of the database: "
+        << "unfit-schedule: " << reason << "; it has one by the rules";
     return {};
   }
 

@@ -21,3 +21,12 @@ func.func @layout(%in: memref<4xf32>, %out: memref<4xf32>) -> memref<4xf32> attr
   memref.dealloc %a : memref<4xf32, strided<[2]>>
   return %out : memref<4xf32>
 }
+
+// -----
+
+func.func @elsewhere(%in: memref<8xf32>, %out: memref<2x4xf32>) -> memref<2x4xf32> attributes {
+    coda.entry = {name = "elsewhere", inputs = [tensor<8xf32>], outputs = [tensor<2x4xf32>], launches = 0 : i32}} {
+  %r = memref.expand_shape %in [[0, 1]] output_shape [2, 4] : memref<8xf32> into memref<2x4xf32>
+  // expected-error@below {{result 0 is not in the caller's buffer}}
+  return %r : memref<2x4xf32>
+}

@@ -75,3 +75,26 @@ func.func @loop(%in: memref<100xf32>, %out: memref<100xf32>) -> memref<100xf32> 
   }
   return %out : memref<100xf32>
 }
+
+// -----
+
+#entry = {name = "f", inputs = [tensor<?x?xf32>], outputs = [tensor<?x?xf32>], launches = 0 : i32}
+
+// Reshapes of the caller's buffer leave the elements where they are.
+
+// CHECK-LABEL: func.func @reshaped_result
+// CHECK-SAME: %[[IN:[a-z0-9]+]]: memref<?x?xf32>, %[[OUT:[a-z0-9]+]]: memref<?x?xf32>
+// CHECK: %[[FLAT:.*]] = memref.collapse_shape %[[OUT]]
+// CHECK: linalg.exp ins(%{{.*}}) outs(%[[FLAT]]
+// CHECK: return{{$}}
+func.func @reshaped_result(%in: memref<?x?xf32>, %out: memref<?x?xf32>) -> memref<?x?xf32> attributes {coda.entry = #entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = memref.dim %in, %c0 : memref<?x?xf32>
+  %n = memref.dim %in, %c1 : memref<?x?xf32>
+  %i = memref.collapse_shape %in [[0, 1]] : memref<?x?xf32> into memref<?xf32>
+  %o = memref.collapse_shape %out [[0, 1]] : memref<?x?xf32> into memref<?xf32>
+  linalg.exp ins(%i : memref<?xf32>) outs(%o : memref<?xf32>)
+  %r = memref.expand_shape %o [[0, 1]] output_shape [%m, %n] : memref<?xf32> into memref<?x?xf32>
+  return %r : memref<?x?xf32>
+}

@@ -76,7 +76,9 @@ LogicalResult coda::canSinkScale(OpOperand &use, ArrayRef<int64_t> dims,
     return refuse(refusal,
                   isa<CallOpInterface>(reader) ? FusionReason::OpaqueCall
                                                : FusionReason::NonlinearReader,
-                  reader, "a scale cannot move through the reader");
+                  reader,
+                  "no scale moves through '" + reader->getName().getStringRef() +
+                      "'");
   FusionReason reason = FusionReason::NonlinearReader;
   FailureOr<SmallVector<int64_t>> resultDims = transparent.getScaledResultDims(
       use, dims, !options.strict, reason);
@@ -121,11 +123,19 @@ static bool isCast(Operation *op) {
 }
 
 LogicalResult coda::checkRowStatistics(linalg::LinalgOp op, Refusal &refusal) {
-  if (op.getNumReductionLoops() != 0 || op.getNumLoops() < 2)
+  if (op.getNumReductionLoops() != 0 || op.getNumLoops() == 0)
     return success();
   // Scalars that are the same for a whole row, and those among them that come
   // from a statistic; `scaled`: a tile value times one of these.
   llvm::SmallPtrSet<Value, 16> row, statistic, scaled;
+  auto isReduced = [](Value value) {
+    auto reduction = value.getDefiningOp<linalg::LinalgOp>();
+    return reduction && reduction.getNumReductionLoops() != 0;
+  };
+  // That of one row is a number, which the body reads.
+  for (auto extract : op->getRegion(0).getOps<tensor::ExtractOp>())
+    if (extract.getIndices().empty() && isReduced(extract.getTensor()))
+      statistic.insert(extract);
   for (OpOperand *operand : op.getDpsInputOperands()) {
     AffineMap map = op.getMatchingIndexingMap(operand);
     if (map.getNumResults() >= op.getNumLoops() ||
@@ -133,8 +143,7 @@ LogicalResult coda::checkRowStatistics(linalg::LinalgOp op, Refusal &refusal) {
       continue;
     Value argument = op.getMatchingBlockArgument(operand);
     row.insert(argument);
-    auto reduction = operand->get().getDefiningOp<linalg::LinalgOp>();
-    if (reduction && reduction.getNumReductionLoops() != 0)
+    if (isReduced(operand->get()))
       statistic.insert(argument);
   }
   if (statistic.empty())

@@ -61,6 +61,68 @@ static bool isDifferentiable(Type type) {
   return tensor && getCotangentType(tensor.getElementType());
 }
 
+/// Whether all that reads `value`, through reshapes, are loads of tile ops that go
+/// through rows and columns and lack some dim of either: what heads, or the sequences
+/// of a batch, have in common.
+static bool isLoadedAsTable(Value value) {
+  auto isTableLoad = [](OpOperand &use) {
+    auto tile = dyn_cast<TileOpInterface>(use.getOwner());
+    unsigned first = tile ? 2 * tile.getNumProducts() : 0;
+    unsigned input = use.getOperandNumber() - first;
+    if (!tile || use.getOperandNumber() < first ||
+        input >= tile.getInputs().size() || tile.getLoadCombiner(input))
+      return false;
+    bool hasRows = false, hasColumns = false, lacksDim = false;
+    for (unsigned d = 0; d < tile.getNumDomainDims(); ++d) {
+      DimKind kind = tile.getDimKind(d);
+      if (!tile.getInputMap(input).isFunctionOfDim(d)) {
+        lacksDim |= kind <= DimKind::n;
+        continue;
+      }
+      hasRows |= kind == DimKind::m;
+      hasColumns |= kind == DimKind::n || kind == DimKind::u;
+    }
+    return hasRows && hasColumns && lacksDim;
+  };
+  bool isRead = false;
+  for (OpOperand &use : value.getUses()) {
+    if (isa<tensor::DimOp>(use.getOwner()))
+      continue;
+    if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(use.getOwner())
+            ? !isLoadedAsTable(use.getOwner()->getResult(0))
+            : !isTableLoad(use))
+      return false;
+    isRead = true;
+  }
+  return isRead;
+}
+
+/// Says which arguments with a gradient may be tables that need none: it takes
+/// stores and sums of its own.
+static void remarkTables(func::FuncOp main, ArrayRef<int64_t> constants) {
+  SmallVector<int64_t> tables;
+  for (BlockArgument argument : main.getArguments())
+    if (isDifferentiable(argument.getType()) &&
+        !llvm::is_contained(constants, argument.getArgNumber()) &&
+        isLoadedAsTable(argument))
+      tables.push_back(argument.getArgNumber());
+  if (tables.empty())
+    return;
+  SmallVector<int64_t> all(constants);
+  llvm::append_range(all, tables);
+  llvm::sort(all);
+  InFlightDiagnostic remark = emitRemark(main.getLoc());
+  remark << "[coda-autodiff] "
+         << (tables.size() == 1 ? "gradient of argument "
+                                : "gradients of arguments ");
+  llvm::interleaveComma(tables, remark);
+  remark << ": table-gradient: each element is loaded at several points of a row, "
+            "or of the batch, as that of a table of cosines is, and the gradient is "
+            "summed over them; what is no variable is best left out, by constants=";
+  llvm::interleave(all, remark, ",");
+  remark << " (--grad-constants)";
+}
+
 namespace {
 class AutodiffPass : public coda::impl::AutodiffPassBase<AutodiffPass> {
 public:
@@ -80,6 +142,7 @@ public:
       getOperation().walk(
           [&](TileOpInterface op) { dropRoundings(rewriter, op); });
     }
+    remarkTables(main, options.constants);
     if (failed(adjoint.run()))
       return signalPassFailure();
     numAdjoints += adjoint.getNumAdjoints();

@@ -51,6 +51,8 @@ static Value reshapeFactor(RewriterBase &rewriter, Value factor,
         sizes.push_back(readerSizes[d]);
     }
   }
+  if (own.empty())
+    return factor;
   Location loc = reader->getLoc();
   auto type = cast<RankedTensorType>(factor.getType());
   if (!isExpand)
@@ -201,7 +203,9 @@ void CommutePass::reportStatistics() {
   getOperation()->walk([&](linalg::LinalgOp op) {
     if (!linalg::isaContractionOpInterface(op))
       return;
-    auto factor = op.getDpsInputs()[0].getDefiningOp<linalg::LinalgOp>();
+    // The row of a matrix by a vector is the vector.
+    unsigned left = isa<linalg::MatvecOp>(op) ? 1 : 0;
+    auto factor = op.getDpsInputs()[left].getDefiningOp<linalg::LinalgOp>();
     Refusal refusal;
     if (!factor || succeeded(checkRowStatistics(factor, refusal)))
       return;

@@ -249,8 +249,8 @@ static FailureOr<TileOpInterface> formGemm(RewriterBase &rewriter,
                   "differ along the contracted dim, are not supported");
   if (!dims->batch.empty())
     return refuse(refusal, FusionReason::NoCommonSpace,
-                  "a batched product of two activations is no gemm with a "
-                  "weight");
+                  "a batched product, of which each has two factors of its own, "
+                  "is no gemm");
   if ((dims->m.empty() && dims->n.empty()) || dims->k.empty())
     return refuse(refusal, FusionReason::NoCommonSpace,
                   "a gemm has rows or columns, and a contracted dim");

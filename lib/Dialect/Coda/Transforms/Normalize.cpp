@@ -103,11 +103,12 @@ struct RoundConstant : OpRewritePattern<arith::TruncFOp> {
 // Contractions
 //===----------------------------------------------------------------------===//
 
-/// A matmul of widened factors takes them narrow: products of 16-bit floats, or
-/// of two 8-bit ones, are exact in f32, so nothing changes.
+/// A matmul of widened factors, or one of a row, takes them narrow: products of
+/// 16-bit floats, or of two 8-bit ones, are exact in f32, so nothing changes.
 ///   matmul(extf A, extf B) : f32  ->  matmul(A, B) : f32
-struct TakeNarrowFactors : OpRewritePattern<linalg::MatmulOp> {
-  using OpRewritePattern::OpRewritePattern;
+template <typename OpTy>
+struct TakeNarrowFactors : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
 
   /// What `value` was widened from, with the reshapes `views` in between.
   static Value getNarrow(Value value, SmallVectorImpl<Operation *> &views) {
@@ -130,7 +131,7 @@ struct TakeNarrowFactors : OpRewritePattern<linalg::MatmulOp> {
     return generic.getInputs()[0];
   }
 
-  LogicalResult matchAndRewrite(linalg::MatmulOp op,
+  LogicalResult matchAndRewrite(OpTy op,
                                 PatternRewriter &rewriter) const override {
     SmallVector<Operation *> views[2];
     Value lhs = getNarrow(op.getInputs()[0], views[0]);
@@ -150,14 +151,20 @@ struct TakeNarrowFactors : OpRewritePattern<linalg::MatmulOp> {
         copy->getResult(0).setType(type);
         factor = copy->getResult(0);
       }
-    auto narrow = linalg::MatmulOp::create(rewriter, op.getLoc(),
-                                           op->getResultTypes(), factors,
-                                           op.getOutputs());
-    narrow.setIndexingMapsAttr(op.getIndexingMapsAttr());
+    auto narrow = OpTy::create(rewriter, op.getLoc(), op->getResultTypes(),
+                               factors, op.getOutputs());
+    if constexpr (std::is_same_v<OpTy, linalg::MatmulOp>)
+      narrow.setIndexingMapsAttr(op.getIndexingMapsAttr());
     rewriter.replaceOp(op, narrow.getResults());
     return success();
   }
 };
+
+void populateTakeNarrowFactors(RewritePatternSet &patterns) {
+  patterns.add<TakeNarrowFactors<linalg::MatmulOp>,
+               TakeNarrowFactors<linalg::VecmatOp>,
+               TakeNarrowFactors<linalg::MatvecOp>>(patterns.getContext());
+}
 
 /// The operand of a 2-D transpose, a linalg.transpose or a yield-only generic
 /// (JAX); null if `value` is none.
@@ -417,6 +424,63 @@ struct StridedInsertToPoint : OpRewritePattern<tensor::InsertSliceOp> {
   }
 };
 
+/// A concatenation of tensors with unit dims does without them, as upstream's
+/// patterns have it of linalg ops: what reads and makes the parts has none, and a
+/// reshape would stand between. The dim that is joined along stays.
+///   concat dim(2) a, b : 1x8x16, 1x8x16 -> 1x8x32
+///     ->  expand_shape (concat dim(1) (collapse_shape a), (collapse_shape b))
+struct FoldUnitDimsOfConcat : OpRewritePattern<tensor::ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::ConcatOp op,
+                                PatternRewriter &rewriter) const override {
+    RankedTensorType type = op.getResultType();
+    int64_t dim = op.getDim();
+    // Each group has one dim that is kept; leading unit dims go to the first.
+    SmallVector<ReassociationIndices> groups;
+    SmallVector<int64_t> kept;
+    ReassociationIndices group;
+    for (int64_t d = 0; d < type.getRank(); ++d) {
+      bool isKept = d == dim || type.getDimSize(d) != 1;
+      if (isKept && kept.size() > groups.size()) {
+        groups.push_back(group);
+        group.clear();
+      }
+      if (isKept)
+        kept.push_back(d);
+      group.push_back(d);
+    }
+    groups.push_back(group);
+    if (static_cast<int64_t>(kept.size()) == type.getRank())
+      return failure();
+    auto dropUnits = [&](RankedTensorType from) {
+      SmallVector<int64_t> shape;
+      for (int64_t d : kept)
+        shape.push_back(from.getDimSize(d));
+      return RankedTensorType::get(shape, from.getElementType());
+    };
+    // Of a part whose extent is not known to be one, nothing is taken.
+    for (Value input : op.getInputs())
+      for (auto [d, extent] : llvm::enumerate(
+               cast<RankedTensorType>(input.getType()).getShape()))
+        if (!llvm::is_contained(kept, static_cast<int64_t>(d)) && extent != 1)
+          return failure();
+    ReifiedRankedShapedTypeDims shape;
+    if (failed(op.reifyResultShapes(rewriter, shape)))
+      return failure();
+    SmallVector<Value> inputs;
+    for (Value input : op.getInputs())
+      inputs.push_back(tensor::CollapseShapeOp::create(
+          rewriter, op.getLoc(),
+          dropUnits(cast<RankedTensorType>(input.getType())), input, groups));
+    Value joined = tensor::ConcatOp::create(
+        rewriter, op.getLoc(), dropUnits(type),
+        llvm::find(kept, dim) - kept.begin(), inputs);
+    rewriter.replaceOpWithNewOp<tensor::ExpandShapeOp>(op, type, joined, groups,
+                                                       shape.front());
+    return success();
+  }
+};
+
 /// Named ops that compute point by point or reduce (add, exp, reduce, map,
 /// broadcast ...) as generics. Contractions, fills and transposes are known by
 /// name; convolutions and pooling are nobody's here.
@@ -540,6 +604,57 @@ static bool mayMerge(OpOperand *use) {
   return producer->hasOneUse() && !readsTable(use);
 }
 
+namespace {
+/// A number that a generic without loops computes is computed in the body that
+/// reads it, under the conditions that hold for values of more dims: one row's
+/// statistic is a number, and fuses as those of many rows do.
+///   %r = generic() {rsqrt(extract %s[])}; generic ins(%x) {mul %in, extract %r[]}
+///   ==>  generic ins(%x) {mul %in, rsqrt(extract %s[])}
+struct ComputeNumberInBody : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  static linalg::GenericOp getProducer(tensor::ExtractOp extract) {
+    auto producer = extract.getTensor().getDefiningOp<linalg::GenericOp>();
+    if (!producer || producer.getNumLoops() != 0 ||
+        !producer.hasPureTensorSemantics() || !isPlain(producer) ||
+        !(isFree(producer) || producer->hasOneUse()))
+      return {};
+    return producer;
+  }
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op,
+                                PatternRewriter &rewriter) const override {
+    if (isContraction(op) || !isPlain(op))
+      return failure();
+    for (auto extract : op.getBody()->getOps<tensor::ExtractOp>()) {
+      linalg::GenericOp producer = getProducer(extract);
+      if (!producer)
+        continue;
+      rewriter.setInsertionPoint(extract);
+      IRMapping mapping;
+      for (OpOperand &operand : producer->getOpOperands()) {
+        BlockArgument argument = producer.getMatchingBlockArgument(&operand);
+        Value value = operand.get();
+        if (!argument.use_empty() && isa<RankedTensorType>(value.getType()))
+          value = tensor::ExtractOp::create(rewriter, extract.getLoc(), value,
+                                            ValueRange());
+        mapping.map(argument, value);
+      }
+      for (Operation &inner : producer.getBody()->without_terminator())
+        rewriter.clone(inner, mapping);
+      unsigned result =
+          cast<OpResult>(extract.getTensor()).getResultNumber();
+      rewriter.replaceOp(extract,
+                         mapping.lookupOrDefault(
+                             producer.getBody()->getTerminator()->getOperand(
+                                 result)));
+      return success();
+    }
+    return failure();
+  }
+};
+} // namespace
+
 static bool mayMoveReshape(OpOperand *use) {
   return !isContraction(use->get().getDefiningOp()) &&
          !isContraction(use->getOwner());
@@ -556,10 +671,12 @@ public:
     apply([](RewritePatternSet &patterns) {
       populateExpandClampPatterns(patterns);
       populateScalarReadPatterns(patterns);
+      populateSharedFactorPatterns(patterns);
       patterns.add<ExpandSmallPower, SplitSincos, RoundConstant,
                    GeneralizeUnitTranspose, GeneralizeNamed, GeneralizeDot,
-                   ReshapeToView, StridedSliceToPoint, StridedInsertToPoint,
-                   TakeNarrowFactors>(patterns.getContext());
+                   ReshapeToView, StridedSliceToPoint, StridedInsertToPoint>(
+          patterns.getContext());
+      populateTakeNarrowFactors(patterns);
       linalg::populateElementwiseToLinalgConversionPatterns(patterns);
       linalg::populateContractionOpRankReducingPatterns(patterns);
     });
@@ -567,6 +684,7 @@ public:
       linalg::ControlDropUnitDims options;
       linalg::populateFoldUnitExtentDimsPatterns(patterns, options);
       linalg::populateMoveInitOperandsToInputPattern(patterns);
+      patterns.add<FoldUnitDimsOfConcat>(patterns.getContext());
     });
     apply([](RewritePatternSet &patterns) {
       linalg::populateFoldReshapeOpsByCollapsingPatterns(patterns,
@@ -576,11 +694,13 @@ public:
     });
     apply([](RewritePatternSet &patterns) {
       linalg::populateElementwiseOpsFusionPatterns(patterns, mayMerge);
+      patterns.add<ComputeNumberInBody>(patterns.getContext());
       populateSingleTermSumPatterns(patterns);
       linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     });
     apply([](RewritePatternSet &patterns) {
-      patterns.add<FoldTransposedFactor, TakeNarrowFactors,
+      populateTakeNarrowFactors(patterns);
+      patterns.add<FoldTransposedFactor,
                    FoldTransposedMatrix<linalg::VecmatOp, linalg::MatvecOp, 1>,
                    FoldTransposedMatrix<linalg::MatvecOp, linalg::VecmatOp, 0>,
                    FoldTransposedResult<linalg::TransposeOp>,

@@ -26,6 +26,11 @@ void populateSingleTermSumPatterns(RewritePatternSet &patterns);
 ///   ==>  generic ins(%a) {%x = extract %s[]; mul %in, %x}
 void populateScalarReadPatterns(RewritePatternSet &patterns);
 
+/// A factor of a batched product that is the same for all of the batch does without
+/// the batch's dims, which are the other factor's alone:
+///   batch_matmul(x, broadcast(w))  ==>  expand_shape (matmul(collapse_shape x, w))
+void populateSharedFactorPatterns(RewritePatternSet &patterns);
+
 } // namespace mlir::coda
 
 #endif // CODA_LIB_DIALECT_CODA_TRANSFORMS_NORMALIZE_H

@@ -75,6 +75,11 @@ struct LinalgModel
   }
 };
 
+template <typename... OpTys>
+void attachLinalgModel(MLIRContext &context) {
+  (OpTys::template attachInterface<LinalgModel<OpTys>>(context), ...);
+}
+
 struct TransposeModel
     : public ScaleTransparentOpInterface::ExternalModel<TransposeModel,
                                                         linalg::TransposeOp> {
@@ -129,11 +134,11 @@ struct ReshapeModel
 void coda::registerScaleTransparentOpInterfaceExternalModels(
     DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, linalg::LinalgDialect *) {
-    linalg::GenericOp::attachInterface<LinalgModel<linalg::GenericOp>>(
-        *context);
-    linalg::MatmulOp::attachInterface<LinalgModel<linalg::MatmulOp>>(*context);
-    linalg::BatchMatmulOp::attachInterface<LinalgModel<linalg::BatchMatmulOp>>(
-        *context);
+    attachLinalgModel<linalg::GenericOp, linalg::ContractOp, linalg::MatmulOp,
+                      linalg::BatchMatmulOp>(*context);
+    // Products of one row, of which the factor is a number.
+    attachLinalgModel<linalg::VecmatOp, linalg::MatvecOp, linalg::BatchVecmatOp,
+                      linalg::BatchMatvecOp>(*context);
     linalg::TransposeOp::attachInterface<TransposeModel>(*context);
   });
   registry.addExtension(+[](MLIRContext *context, tensor::TensorDialect *) {

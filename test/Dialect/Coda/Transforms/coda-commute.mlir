@@ -184,6 +184,85 @@ func.func @per_head(%x: tensor<8x2x4xf32>, %v: tensor<8x2xf32>, %e: tensor<8x2xf
 
 // -----
 
+// A row alone is a vector and its factor a number, which moves as others do:
+// behind the vector's product with a matrix, whichever of the two comes first.
+// CHECK-LABEL: func.func @one_row(
+// CHECK-SAME:    %[[X:.*]]: tensor<4xbf16>, %[[W:.*]]: tensor<4xbf16>, %[[V:.*]]: tensor<4x2xbf16>, %[[VT:.*]]: tensor<2x4xbf16>,
+// CHECK:       %[[S:.*]] = coda.map
+// CHECK-NEXT:    ins(%[[X]][n] :
+// CHECK-NEXT:    outs(fresh add
+// CHECK:       %[[R:.*]] = coda.map
+// CHECK-NEXT:    ins(%[[S]][] :
+// CHECK:         math.rsqrt
+// CHECK:       %[[U:.*]] = coda.map
+// CHECK-NEXT:    ins(%[[X]][n], %[[W]][n] :
+// CHECK-DAG:   %[[P:.*]] = linalg.vecmat ins(%[[U]], %[[V]] :
+// CHECK-DAG:   %[[Q:.*]] = linalg.matvec ins(%[[VT]], %[[U]] :
+// CHECK-DAG:   %[[Y:.*]] = coda.scale %[[P]], %[[R]] along [] :
+// CHECK-DAG:   %[[YT:.*]] = coda.scale %[[Q]], %[[R]] along [] :
+// CHECK:       return %[[Y]], %[[YT]]
+func.func @one_row(%x: tensor<4xbf16>, %w: tensor<4xbf16>, %v: tensor<4x2xbf16>, %vt: tensor<2x4xbf16>, %e: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<2xf32>) -> tensor<2xf32>
+  %h = coda.rms_norm %x weight(%w : tensor<4xbf16>) eps 1.0e-05 : tensor<4xbf16> -> tensor<4xbf16>
+  %y = linalg.vecmat ins(%h, %v : tensor<4xbf16>, tensor<4x2xbf16>) outs(%z : tensor<2xf32>) -> tensor<2xf32>
+  %yt = linalg.matvec ins(%vt, %h : tensor<2x4xbf16>, tensor<4xbf16>) outs(%z : tensor<2xf32>) -> tensor<2xf32>
+  return %y, %yt : tensor<2xf32>, tensor<2xf32>
+}
+
+// -----
+
+// Heads of a row's product: reshapes and transposes in between are no obstacle.
+// CHECK-LABEL: func.func @one_row_in_parts(
+// CHECK:       %[[S:.*]] = coda.map
+// CHECK-NEXT:    ins(%{{.*}}[n] :
+// CHECK:       %[[R:.*]] = coda.map
+// CHECK-NEXT:    ins(%[[S]][] :
+// CHECK:       %[[P:.*]] = linalg.contract
+// CHECK:       %[[Y:.*]] = coda.scale %[[P]], %[[R]] along [] :
+// CHECK:       return %[[Y]]
+func.func @one_row_in_parts(%x: tensor<4xf32>, %v: tensor<2x2x3xf32>, %e: tensor<3xf32>, %e2: tensor<2x2xf32>) -> tensor<3xf32> {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<3xf32>) -> tensor<3xf32>
+  %h = coda.rms_norm %x eps 1.0e-05 : tensor<4xf32> -> tensor<4xf32>
+  %s = tensor.expand_shape %h [[0, 1]] output_shape [2, 2] : tensor<4xf32> into tensor<2x2xf32>
+  %t = linalg.transpose ins(%s : tensor<2x2xf32>) outs(%e2 : tensor<2x2xf32>) permutation = [1, 0]
+  %y = linalg.contract indexing_maps = [affine_map<(n, k, l) -> (k, l)>, affine_map<(n, k, l) -> (k, l, n)>, affine_map<(n, k, l) -> (n)>]
+    ins(%t, %v : tensor<2x2xf32>, tensor<2x2x3xf32>) outs(%z : tensor<3xf32>) -> tensor<3xf32>
+  return %y : tensor<3xf32>
+}
+
+// -----
+
+// What a product of one row starts from would need the scale, too.
+// CHECK-LABEL: func.func @one_row_accumulates(
+// CHECK-NOT:   coda.scale
+func.func @one_row_accumulates(%x: tensor<4xf32>, %v: tensor<4x2xf32>, %z: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-remark @below {{[coda-commute] scale not moved: nonlinear-reader: the reader is not linear in the value}}
+  %h = coda.rms_norm %x eps 1.0e-05 : tensor<4xf32> -> tensor<4xf32>
+  // expected-note @below {{because of this op}}
+  %y = linalg.vecmat ins(%h, %v : tensor<4xf32>, tensor<4x2xf32>) outs(%z : tensor<2xf32>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+
+// -----
+
+// A reader that no scale moves through is named.
+// CHECK-LABEL: func.func @unknown_reader(
+// CHECK-NOT:   coda.scale
+func.func @unknown_reader(%x: tensor<4xf32>, %a: tensor<4xf32>, %v: tensor<8x2xf32>, %e: tensor<2xf32>) -> tensor<2xf32> {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<2xf32>) -> tensor<2xf32>
+  // expected-remark @below {{[coda-commute] scale not moved: nonlinear-reader: no scale moves through 'tensor.concat'}}
+  %h = coda.rms_norm %x eps 1.0e-05 : tensor<4xf32> -> tensor<4xf32>
+  // expected-note @below {{because of this op}}
+  %c = tensor.concat dim(0) %h, %a : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>
+  %y = linalg.vecmat ins(%c, %v : tensor<8xf32>, tensor<8x2xf32>) outs(%z : tensor<2xf32>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+
+// -----
+
 // No norm was raised, but the remark says why none could move: an activation
 // between the scale and the contraction, and a mean that is subtracted.
 #id = affine_map<(d0, d1) -> (d0, d1)>
@@ -229,4 +308,27 @@ func.func @mean_subtracted(%x: tensor<8x4xf32>, %v: tensor<4x2xf32>, %e: tensor<
   %z = linalg.fill ins(%zero : f32) outs(%e : tensor<8x2xf32>) -> tensor<8x2xf32>
   %y = linalg.matmul ins(%t, %v : tensor<8x4xf32>, tensor<4x2xf32>) outs(%z : tensor<8x2xf32>) -> tensor<8x2xf32>
   return %y : tensor<8x2xf32>
+}
+
+// -----
+
+// The same of one row, whose mean is a number.
+#id = affine_map<(d0) -> (d0)>
+#row = affine_map<(d0) -> ()>
+func.func @mean_of_one_row_subtracted(%x: tensor<4xf32>, %v: tensor<4x2xf32>, %e: tensor<2xf32>, %e2: tensor<4xf32>, %s0: tensor<f32>) -> tensor<2xf32> {
+  %s = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["reduction"]} ins(%x : tensor<4xf32>) outs(%s0 : tensor<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %1 = arith.addf %o, %a : f32
+    linalg.yield %1 : f32
+  } -> tensor<f32>
+  // expected-remark @below {{[coda-commute] scale not moved: ln-cancellation}}
+  %t = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel"]} ins(%x, %s : tensor<4xf32>, tensor<f32>) outs(%e2 : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.subf %a, %b : f32
+    linalg.yield %0 : f32
+  } -> tensor<4xf32>
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<2xf32>) -> tensor<2xf32>
+  %y = linalg.vecmat ins(%t, %v : tensor<4xf32>, tensor<4x2xf32>) outs(%z : tensor<2xf32>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
 }

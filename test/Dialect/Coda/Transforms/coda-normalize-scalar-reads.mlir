@@ -124,3 +124,78 @@ func.func @neg_others(%a: tensor<?xf32>, %t: tensor<index>, %v: tensor<4xf32>, %
   %1 = linalg.fill ins(%d : i32) outs(%k : tensor<4xi32>) -> tensor<4xi32>
   return %0, %1 : tensor<?xf32>, tensor<4xi32>
 }
+
+// A number that linalg computes is computed in the body that reads it, as values of
+// more dims are, step by step: one row's mean and root, say.
+// CHECK-LABEL: func.func @computed_in_linalg(
+// CHECK-SAME:    %[[A:.*]]: tensor<8xf32>, %[[S:.*]]: tensor<f32>, %[[C:.*]]: f32)
+// CHECK-NOT:   linalg.generic {{.*}}iterator_types = []
+// CHECK:       linalg.generic {{.*}} ins(%[[A]] : tensor<8xf32>)
+// CHECK-NEXT:  ^bb0(%[[X:.*]]: f32, %{{.*}}: f32):
+// CHECK-NEXT:    %[[N:.*]] = tensor.extract %[[S]][]
+// CHECK-NEXT:    %[[M:.*]] = arith.divf %[[N]], %[[C]]
+// CHECK-NEXT:    %[[R:.*]] = math.rsqrt %[[M]]
+// CHECK-NEXT:    %[[P:.*]] = arith.mulf %[[X]], %[[R]]
+// CHECK-NEXT:    linalg.yield %[[P]]
+func.func @computed_in_linalg(%a: tensor<8xf32>, %s: tensor<f32>, %c: f32) -> tensor<8xf32> {
+  %e0 = tensor.empty() : tensor<f32>
+  %mean = linalg.generic {indexing_maps = [affine_map<() -> ()>, affine_map<() -> ()>, affine_map<() -> ()>], iterator_types = []} ins(%s, %c : tensor<f32>, f32) outs(%e0 : tensor<f32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %p = arith.divf %x, %y : f32
+    linalg.yield %p : f32
+  } -> tensor<f32>
+  %root = linalg.generic {indexing_maps = [affine_map<() -> ()>, affine_map<() -> ()>], iterator_types = []} ins(%mean : tensor<f32>) outs(%e0 : tensor<f32>) {
+  ^bb0(%x: f32, %o: f32):
+    %p = math.rsqrt %x : f32
+    linalg.yield %p : f32
+  } -> tensor<f32>
+  %e = tensor.empty() : tensor<8xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%a, %root : tensor<8xf32>, tensor<f32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%x: f32, %r: f32, %o: f32):
+    %p = arith.mulf %x, %r : f32
+    linalg.yield %p : f32
+  } -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// One that several read is computed once; a sum is no number's body.
+// CHECK-LABEL: func.func @neg_computed_once(
+// CHECK-SAME:    %[[A:.*]]: tensor<8xf32>, %[[S:.*]]: tensor<f32>)
+// CHECK:       %[[R:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<f32>)
+// CHECK:         math.exp
+// CHECK:       %[[T:.*]] = linalg.generic {{.*}}iterator_types = ["reduction"]} ins(%[[A]] :
+// CHECK:       linalg.generic {{.*}} ins(%[[A]] :
+// CHECK:         %[[N:.*]] = tensor.extract %[[R]][]
+// CHECK:         arith.mulf %{{.*}}, %[[N]]
+// CHECK:       linalg.generic {{.*}} ins(%[[A]] :
+// CHECK-DAG:     %[[M:.*]] = tensor.extract %[[R]][]
+// CHECK-DAG:     %[[U:.*]] = tensor.extract %[[T]][]
+// CHECK-DAG:     arith.addf %[[M]], %[[U]]
+func.func @neg_computed_once(%a: tensor<8xf32>, %s: tensor<f32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e0 = tensor.empty() : tensor<f32>
+  %r = linalg.generic {indexing_maps = [affine_map<() -> ()>, affine_map<() -> ()>], iterator_types = []} ins(%s : tensor<f32>) outs(%e0 : tensor<f32>) {
+  ^bb0(%x: f32, %o: f32):
+    %p = math.exp %x : f32
+    linalg.yield %p : f32
+  } -> tensor<f32>
+  %f = linalg.fill ins(%zero : f32) outs(%e0 : tensor<f32>) -> tensor<f32>
+  %t = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]} ins(%a : tensor<8xf32>) outs(%f : tensor<f32>) {
+  ^bb0(%x: f32, %o: f32):
+    %p = arith.addf %o, %x : f32
+    linalg.yield %p : f32
+  } -> tensor<f32>
+  %e = tensor.empty() : tensor<8xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%a, %r : tensor<8xf32>, tensor<f32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %p = arith.mulf %x, %y : f32
+    linalg.yield %p : f32
+  } -> tensor<8xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>, affine_map<(d0) -> ()>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%a, %r, %t : tensor<8xf32>, tensor<f32>, tensor<f32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%x: f32, %y: f32, %z: f32, %o: f32):
+    %p = arith.addf %y, %z : f32
+    %q = arith.subf %x, %p : f32
+    linalg.yield %q : f32
+  } -> tensor<8xf32>
+  return %0, %1 : tensor<8xf32>, tensor<8xf32>
+}

@@ -328,3 +328,82 @@ func.func @neg_strides(%x: tensor<4x15xf32>, %y: tensor<4x?xf32>, %z: tensor<4x1
   %f = tensor.insert_slice %z into %e[0, 0] [4, 16] [1, 2] : tensor<4x16xf32> into tensor<4x33xf32>
   return %a, %b, %c, %d, %f : tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x7xf32>, tensor<4x33xf32>
 }
+
+// -----
+
+// A product of one row takes its factors narrow, as one of many does; whichever of
+// the two the row is.
+// CHECK-LABEL: func.func @narrow_factors_of_one_row(
+// CHECK-SAME:    %[[X:.*]]: tensor<8xbf16>, %[[W:.*]]: tensor<8x4xbf16>, %[[V:.*]]: tensor<4x8xf16>, %[[H:.*]]: tensor<8xf16>)
+// CHECK-NOT:   arith.extf
+// CHECK-DAG:   linalg.vecmat ins(%[[X]], %[[W]] : tensor<8xbf16>, tensor<8x4xbf16>) outs(%{{.*}} : tensor<4xf32>)
+// CHECK-DAG:   linalg.matvec ins(%[[V]], %[[H]] : tensor<4x8xf16>, tensor<8xf16>) outs(%{{.*}} : tensor<4xf32>)
+func.func @narrow_factors_of_one_row(%x: tensor<8xbf16>, %w: tensor<8x4xbf16>, %v: tensor<4x8xf16>, %h: tensor<8xf16>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e1 = tensor.empty() : tensor<8xf32>
+  %xf = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%x : tensor<8xbf16>) outs(%e1 : tensor<8xf32>) {
+  ^bb0(%a: bf16, %b: f32):
+    %0 = arith.extf %a : bf16 to f32
+    linalg.yield %0 : f32
+  } -> tensor<8xf32>
+  %hf = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%h : tensor<8xf16>) outs(%e1 : tensor<8xf32>) {
+  ^bb0(%a: f16, %b: f32):
+    %0 = arith.extf %a : f16 to f32
+    linalg.yield %0 : f32
+  } -> tensor<8xf32>
+  %e2 = tensor.empty() : tensor<8x4xf32>
+  %wf = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%w : tensor<8x4xbf16>) outs(%e2 : tensor<8x4xf32>) {
+  ^bb0(%a: bf16, %b: f32):
+    %0 = arith.extf %a : bf16 to f32
+    linalg.yield %0 : f32
+  } -> tensor<8x4xf32>
+  %e3 = tensor.empty() : tensor<4x8xf32>
+  %vf = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%v : tensor<4x8xf16>) outs(%e3 : tensor<4x8xf32>) {
+  ^bb0(%a: f16, %b: f32):
+    %0 = arith.extf %a : f16 to f32
+    linalg.yield %0 : f32
+  } -> tensor<4x8xf32>
+  %o = tensor.empty() : tensor<4xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%o : tensor<4xf32>) -> tensor<4xf32>
+  %y = linalg.vecmat ins(%xf, %wf : tensor<8xf32>, tensor<8x4xf32>) outs(%z : tensor<4xf32>) -> tensor<4xf32>
+  %u = linalg.matvec ins(%vf, %hf : tensor<4x8xf32>, tensor<8xf32>) outs(%z : tensor<4xf32>) -> tensor<4xf32>
+  return %y, %u : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// What is joined has no unit dims, so that it is what reads and makes it that is
+// next to it; the dim that is joined along stays, whatever its extents.
+// CHECK-LABEL: func.func @concat_of_unit_dims(
+// CHECK-SAME:    %[[X:.*]]: tensor<?x16xf32>, %[[Y:.*]]: tensor<1x?x1x1xf32>)
+// CHECK-DAG:   %[[M:.*]] = tensor.dim %[[Y]], %c1
+// CHECK-DAG:   %[[Z:.*]] = tensor.collapse_shape %[[Y]] {{\[}}[0, 1, 2], [3]]
+// CHECK-DAG:   %[[Z2:.*]] = tensor.collapse_shape %[[Y]] {{\[}}[0, 1, 2], [3]]
+// CHECK-DAG:   %[[XX:.*]] = tensor.concat dim(1) %[[X]], %[[X]] : (tensor<?x16xf32>, tensor<?x16xf32>) -> tensor<?x32xf32>
+// CHECK-DAG:   %[[ZZ:.*]] = tensor.concat dim(1) %[[Z]], %[[Z2]] : (tensor<?x1xf32>, tensor<?x1xf32>) -> tensor<?x2xf32>
+// CHECK-DAG:   linalg.generic {{.*}} ins(%[[XX]] : tensor<?x32xf32>)
+// CHECK-DAG:   tensor.expand_shape %[[ZZ]] {{\[}}[0, 1, 2], [3]] output_shape [1, %[[M]], 1, 2]
+func.func @concat_of_unit_dims(%x: tensor<?x16xf32>, %y: tensor<1x?x1x1xf32>) -> (tensor<1x?x32xf32>, tensor<1x?x1x2xf32>) {
+  %zero = arith.constant 0 : index
+  %n = tensor.dim %x, %zero : tensor<?x16xf32>
+  %v = tensor.expand_shape %x [[0, 1], [2]] output_shape [1, %n, 16] : tensor<?x16xf32> into tensor<1x?x16xf32>
+  %c = tensor.concat dim(2) %v, %v : (tensor<1x?x16xf32>, tensor<1x?x16xf32>) -> tensor<1x?x32xf32>
+  %e = tensor.empty(%n) : tensor<1x?x32xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%c : tensor<1x?x32xf32>) outs(%e : tensor<1x?x32xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %0 = math.cos %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<1x?x32xf32>
+  %d = tensor.concat dim(3) %y, %y : (tensor<1x?x1x1xf32>, tensor<1x?x1x1xf32>) -> tensor<1x?x1x2xf32>
+  return %r, %d : tensor<1x?x32xf32>, tensor<1x?x1x2xf32>
+}
+
+// Of a part whose extent is not known to be one, nothing is taken.
+// CHECK-LABEL: func.func @no_concat_of_unit_dims(
+// CHECK-SAME:    %[[X:.*]]: tensor<1x8xf32>, %[[Y:.*]]: tensor<?x8xf32>)
+// CHECK-NEXT:  %[[C:.*]] = tensor.concat dim(1) %[[X]], %[[Y]] : (tensor<1x8xf32>, tensor<?x8xf32>) -> tensor<1x16xf32>
+// CHECK-NEXT:  return %[[C]]
+func.func @no_concat_of_unit_dims(%x: tensor<1x8xf32>, %y: tensor<?x8xf32>) -> tensor<1x16xf32> {
+  %c = tensor.concat dim(1) %x, %y : (tensor<1x8xf32>, tensor<?x8xf32>) -> tensor<1x16xf32>
+  return %c : tensor<1x16xf32>
+}

@@ -59,8 +59,12 @@ def NormalizePass : InterfacePass<"coda-normalize", "FunctionOpInterface"> {
     2. Contractions: the rank is reduced where a batch is 1, factors that were
        widened by a cast are taken narrow (exact), a transposed operand or
        result becomes an index map. A product of one row and one column becomes
-       a generic, a sum of products.
-    3. Unit dims vanish; `Mx1` statistics become vectors; reshapes by a tensor
+       a generic, a sum of products. A factor of a batched product that is the
+       same for all of the batch, repeated by a broadcast and perhaps cast,
+       reshaped or transposed after that, is taken as it is: the batch's dims are
+       the other factor's alone, and the product is that of two matrices.
+    3. Unit dims vanish, those of concatenations, too; `Mx1` statistics become
+       vectors, those of one row numbers; reshapes by a tensor
        of extents, of which one is dynamic, become views. What a slice takes or
        writes with a stride along a static dim is one point of a dim that the view
        of the dim as so many strides has: every second element of a row is one of
@@ -69,6 +73,7 @@ def NormalizePass : InterfacePass<"coda-normalize", "FunctionOpInterface"> {
        slices move up to the contraction that they cut.
     5. Elementwise ops are merged: into a reader if it is the only one; casts,
        negations and masks, which are made of integers and positions, into all.
+       What computes a number merges into the bodies that read it in the same way.
        Contractions take nothing in.
     6. A sum over a dim whose terms are zero but where the dim's index is a value
        given (a label, say) is that one term, or zero if there is none.
