@@ -46,6 +46,41 @@ def CodaPrivatizeInits : Pass<"coda-privatize-inits"> {
   let dependentDialects = ["linalg::LinalgDialect", "tensor::TensorDialect"];
 }
 
+def CodaShareBranchInits : Pass<"coda-share-branch-inits"> {
+  let summary = "Gives the branches of an op one tensor.empty for a result";
+  let description = [{
+    Empty tensors of equal type and sizes, one used in one branch of an `scf.if`
+    and the other in another, become one, before the `scf.if`. Where the branches
+    are two ways to compute a result, both then write to one buffer, which is what
+    the `scf.if` yields, and its extents are those of that buffer.
+
+    Stands after empty tensors are replaced by where results go, which takes one
+    use of each, and before bufferization.
+
+    ```mlir
+    %a = tensor.empty(%n) : tensor<?xf32>
+    %b = tensor.empty(%n) : tensor<?xf32>
+    %r = scf.if %c -> tensor<?xf32> {
+      %x = linalg.exp ins(%s : tensor<?xf32>) outs(%a : tensor<?xf32>) -> tensor<?xf32>
+      scf.yield %x : tensor<?xf32>
+    } else {
+      %y = linalg.abs ins(%s : tensor<?xf32>) outs(%b : tensor<?xf32>) -> tensor<?xf32>
+      scf.yield %y : tensor<?xf32>
+    }
+    ==>
+    %a = tensor.empty(%n) : tensor<?xf32>
+    %r = scf.if %c -> tensor<?xf32> {
+      %x = linalg.exp ins(%s : tensor<?xf32>) outs(%a : tensor<?xf32>) -> tensor<?xf32>
+      scf.yield %x : tensor<?xf32>
+    } else {
+      %y = linalg.abs ins(%s : tensor<?xf32>) outs(%a : tensor<?xf32>) -> tensor<?xf32>
+      scf.yield %y : tensor<?xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["tensor::TensorDialect"];
+}
+
 def CodaLowerContractions : Pass<"coda-lower-contractions"> {
   let summary = "Lowers contractions to packed, register-tiled loops";
   let description = [{
@@ -313,8 +348,9 @@ def CodaPlanWorkspace : Pass<"coda-plan-workspace", "ModuleOp"> {
 
     Precondition: an entry is bufferised, structured (one block, `scf`), and
     its allocations have the identity layout, its results are its last
-    arguments (they are dropped). A size that depends on the data
-    of an argument, or has no bound, is an error.
+    arguments (they are dropped). A size that depends on the
+    data of an argument, or has no bound, is an error. That of one of two buffers,
+    of an `scf.if` say, is known where it is that of both.
 
     Postcondition: no `memref.alloc`, `memref.alloca` or `memref.dealloc` is
     left in an entry.

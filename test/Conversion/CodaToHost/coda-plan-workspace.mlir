@@ -75,3 +75,45 @@ func.func @loop(%in: memref<100xf32>, %out: memref<100xf32>) -> memref<100xf32> 
   }
   return %out : memref<100xf32>
 }
+
+// -----
+
+#entry = {name = "f", inputs = [tensor<?xf32>], outputs = [tensor<?xf32>], launches = 0 : i32}
+
+// Of two buffers, one of which a branch yields, the extent is known if it is that of
+// both, of an argument here, and so are sizes computed from it: a byte for each four
+// elements.
+
+// CHECK-LABEL: func.func private @branches_workspace
+// CHECK-SAME: %[[IN:[a-z0-9]+]]: memref<?xf32>
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG: %[[C4:.*]] = arith.constant 4 : index
+// CHECK-DAG: %[[C64:.*]] = arith.constant 64 : index
+// CHECK-COUNT-2: memref.dim %[[IN]], %[[C0]]
+// CHECK: %[[N:.*]] = memref.dim %[[IN]], %[[C0]]
+// CHECK-NEXT: %[[QUARTER:.*]] = arith.ceildivui %[[N]], %[[C4]]
+// CHECK: arith.ceildivui %[[QUARTER]], %[[C64]]
+func.func @branches(%in: memref<?xf32>, %out: memref<?xf32>) -> memref<?xf32> attributes {coda.entry = #entry} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  %one = arith.constant 1 : i8
+  %n = memref.dim %in, %c0 : memref<?xf32>
+  %few = arith.cmpi ule, %n, %c64 : index
+  %other = memref.alloc(%n) : memref<?xf32>
+  %a = scf.if %few -> memref<?xf32> {
+    linalg.exp ins(%in : memref<?xf32>) outs(%other : memref<?xf32>)
+    scf.yield %other : memref<?xf32>
+  } else {
+    %own = memref.alloc(%n) : memref<?xf32>
+    linalg.exp ins(%in : memref<?xf32>) outs(%own : memref<?xf32>)
+    scf.yield %own : memref<?xf32>
+  }
+  %b = arith.select %few, %a, %in : memref<?xf32>
+  %m = memref.dim %b, %c0 : memref<?xf32>
+  %q = arith.ceildivui %m, %c4 : index
+  %flags = memref.alloc(%q) : memref<?xi8>
+  linalg.fill ins(%one : i8) outs(%flags : memref<?xi8>)
+  linalg.exp ins(%b : memref<?xf32>) outs(%out : memref<?xf32>)
+  return %out : memref<?xf32>
+}
