@@ -82,6 +82,7 @@ void coda::buildCPULoopsPipeline(OpPassManager &pm,
 void coda::buildCPUToLLVMPipeline(OpPassManager &pm,
                                   const CPUPipelineOptions &options) {
   pm.addPass(memref::createFoldMemRefAliasOpsPass());
+  pm.addPass(createCodaResolveExpansions());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addNestedPass<func::FuncOp>(createConvertVectorToSCFPass());

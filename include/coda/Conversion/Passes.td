@@ -348,7 +348,7 @@ def CodaPlanWorkspace : Pass<"coda-plan-workspace", "ModuleOp"> {
 
     Precondition: an entry is bufferised, structured (one block, `scf`), and
     its allocations have the identity layout, its results are its last
-    arguments (they are dropped). A size that depends on the
+    arguments, or reshapes of them (they are dropped). A size that depends on the
     data of an argument, or has no bound, is an error. That of one of two buffers,
     of an `scf.if` say, is known where it is that of both.
 
@@ -359,6 +359,27 @@ def CodaPlanWorkspace : Pass<"coda-plan-workspace", "ModuleOp"> {
     "affine::AffineDialect", "arith::ArithDialect", "memref::MemRefDialect",
     "func::FuncDialect"
   ];
+}
+
+def CodaResolveExpansions : Pass<"coda-resolve-expansions"> {
+  let summary = "Expansions into several extents that are not known, as casts";
+  let description = [{
+    `memref.expand_shape` that makes two dims of unknown extent or more of one, of
+    rows a batch and its tokens say, becomes a cast with strides, as
+    `expand-strided-metadata` takes no more than one. Others stay.
+
+    ```mlir
+    %y = memref.expand_shape %x [[0, 1], [2]] output_shape [%b, %t, 4]
+        : memref<?x4xf32> into memref<?x?x4xf32>
+    ==>
+    %base, %o, %n:2, %s:2 = memref.extract_strided_metadata %x
+        : memref<?x4xf32> -> memref<f32>, index, index, index, index, index
+    %s0 = arith.muli %c4, %t : index
+    %y = memref.reinterpret_cast %base to offset: [0], sizes: [%b, %t, 4],
+        strides: [%s0, 4, 1] : memref<f32> to memref<?x?x4xf32>
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect", "memref::MemRefDialect"];
 }
 
 def CodaToHost : Pass<"coda-to-host", "ModuleOp"> {

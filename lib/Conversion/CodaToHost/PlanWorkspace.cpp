@@ -344,8 +344,19 @@ void Planner::placeDynamic() {
 LogicalResult Planner::dropResults() {
   auto terminator = cast<func::ReturnOp>(body.getTerminator());
   int64_t first = body.getNumArguments() - terminator.getNumOperands();
+  // A reshape of a whole buffer is that buffer: where two extents of one group
+  // are not known it does not fold away.
+  auto getBuffer = [](Value value) {
+    while (Operation *op = value.getDefiningOp()) {
+      if (!isa<memref::ExpandShapeOp, memref::CollapseShapeOp, memref::CastOp>(
+              op))
+        break;
+      value = op->getOperand(0);
+    }
+    return value;
+  };
   for (auto [index, value] : llvm::enumerate(terminator.getOperands()))
-    if (value != body.getArgument(first + index))
+    if (getBuffer(value) != body.getArgument(first + index))
       return terminator.emitError("result ")
              << index << " is not in the caller's buffer";
   terminator->setOperands({});

@@ -117,3 +117,26 @@ func.func @branches(%in: memref<?xf32>, %out: memref<?xf32>) -> memref<?xf32> at
   linalg.exp ins(%b : memref<?xf32>) outs(%out : memref<?xf32>)
   return %out : memref<?xf32>
 }
+
+// -----
+
+#entry = {name = "f", inputs = [tensor<?x?x4xf32>], outputs = [tensor<?x?x4xf32>], launches = 0 : i32}
+
+// A result is the caller's buffer through a reshape that does not fold.
+
+// CHECK-LABEL: func.func @reshaped(
+// CHECK-SAME: %[[IN:[a-z0-9]+]]: memref<?x?x4xf32>, %[[OUT:[a-z0-9]+]]: memref<?x?x4xf32>, %{{.+}}: memref<?xi8>) attributes
+// CHECK: %[[ROWS:.+]] = memref.collapse_shape %[[OUT]]
+// CHECK: linalg.exp {{.*}} outs(%[[ROWS]] : memref<?x4xf32>)
+// CHECK: return{{$}}
+func.func @reshaped(%in: memref<?x?x4xf32>, %out: memref<?x?x4xf32>) -> memref<?x?x4xf32> attributes {coda.entry = #entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %b = memref.dim %in, %c0 : memref<?x?x4xf32>
+  %t = memref.dim %in, %c1 : memref<?x?x4xf32>
+  %x = memref.collapse_shape %in [[0, 1], [2]] : memref<?x?x4xf32> into memref<?x4xf32>
+  %y = memref.collapse_shape %out [[0, 1], [2]] : memref<?x?x4xf32> into memref<?x4xf32>
+  linalg.exp ins(%x : memref<?x4xf32>) outs(%y : memref<?x4xf32>)
+  %r = memref.expand_shape %y [[0, 1], [2]] output_shape [%b, %t, 4] : memref<?x4xf32> into memref<?x?x4xf32>
+  return %r : memref<?x?x4xf32>
+}
