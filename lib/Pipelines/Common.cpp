@@ -24,6 +24,7 @@ void coda::addBufferization(OpPassManager &pm, int64_t alignment) {
   pm.addPass(createCodaLoopDestinations());
   pm.addPass(createCodaPrivatizeInits());
   pm.addPass(bufferization::createEmptyTensorEliminationPass());
+  pm.addPass(createCodaShareBranchInits());
   pm.addPass(bufferization::createEmptyTensorToAllocTensorPass());
   bufferization::OneShotBufferizePassOptions bufferize;
   bufferize.bufferizeFunctionBoundaries = true;

@@ -46,6 +46,41 @@ def CodaPrivatizeInits : Pass<"coda-privatize-inits"> {
   let dependentDialects = ["linalg::LinalgDialect", "tensor::TensorDialect"];
 }
 
+def CodaShareBranchInits : Pass<"coda-share-branch-inits"> {
+  let summary = "Gives the branches of an op one tensor.empty for a result";
+  let description = [{
+    Empty tensors of equal type and sizes, one used in one branch of an `scf.if`
+    and the other in another, become one, before the `scf.if`. Where the branches
+    are two ways to compute a result, both then write to one buffer, which is what
+    the `scf.if` yields, and its extents are those of that buffer.
+
+    Stands after empty tensors are replaced by where results go, which takes one
+    use of each, and before bufferization.
+
+    ```mlir
+    %a = tensor.empty(%n) : tensor<?xf32>
+    %b = tensor.empty(%n) : tensor<?xf32>
+    %r = scf.if %c -> tensor<?xf32> {
+      %x = linalg.exp ins(%s : tensor<?xf32>) outs(%a : tensor<?xf32>) -> tensor<?xf32>
+      scf.yield %x : tensor<?xf32>
+    } else {
+      %y = linalg.abs ins(%s : tensor<?xf32>) outs(%b : tensor<?xf32>) -> tensor<?xf32>
+      scf.yield %y : tensor<?xf32>
+    }
+    ==>
+    %a = tensor.empty(%n) : tensor<?xf32>
+    %r = scf.if %c -> tensor<?xf32> {
+      %x = linalg.exp ins(%s : tensor<?xf32>) outs(%a : tensor<?xf32>) -> tensor<?xf32>
+      scf.yield %x : tensor<?xf32>
+    } else {
+      %y = linalg.abs ins(%s : tensor<?xf32>) outs(%a : tensor<?xf32>) -> tensor<?xf32>
+      scf.yield %y : tensor<?xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["tensor::TensorDialect"];
+}
+
 def CodaLowerContractions : Pass<"coda-lower-contractions"> {
   let summary = "Lowers contractions to packed, register-tiled loops";
   let description = [{
@@ -314,7 +349,8 @@ def CodaPlanWorkspace : Pass<"coda-plan-workspace", "ModuleOp"> {
     Precondition: an entry is bufferised, structured (one block, `scf`), and
     its allocations have the identity layout, its results are its last
     arguments, or reshapes of them (they are dropped). A size that depends on the
-    data of an argument, or has no bound, is an error.
+    data of an argument, or has no bound, is an error. That of one of two buffers,
+    of an `scf.if` say, is known where it is that of both.
 
     Postcondition: no `memref.alloc`, `memref.alloca` or `memref.dealloc` is
     left in an entry.
@@ -326,21 +362,21 @@ def CodaPlanWorkspace : Pass<"coda-plan-workspace", "ModuleOp"> {
 }
 
 def CodaResolveExpansions : Pass<"coda-resolve-expansions"> {
-  let summary = "Makes casts of reshapes that split a dim into unknown extents";
+  let summary = "Expansions into several extents that are not known, as casts";
   let description = [{
-    A `memref.expand_shape` that splits a dim into several of which only a call shows
-    the extents becomes a `memref.reinterpret_cast` with the extents that the op has:
-    upstream's `expand-strided-metadata` takes one unknown extent of a dim to follow
-    from the others.
+    `memref.expand_shape` that makes two dims of unknown extent or more of one, of
+    rows a batch and its tokens say, becomes a cast with strides, as
+    `expand-strided-metadata` takes no more than one. Others stay.
 
     ```mlir
-    %v = memref.expand_shape %x [[0, 1], [2]] output_shape [%b, %t, 8]
-        : memref<?x8xf32> into memref<?x?x8xf32>
-    ```
+    %y = memref.expand_shape %x [[0, 1], [2]] output_shape [%b, %t, 4]
+        : memref<?x4xf32> into memref<?x?x4xf32>
     ==>
-    ```mlir
-    %v = memref.reinterpret_cast %base to offset: [0], sizes: [%b, %t, 8],
-        strides: [%s, 8, 1] : memref<f32> to memref<?x?x8xf32>
+    %base, %o, %n:2, %s:2 = memref.extract_strided_metadata %x
+        : memref<?x4xf32> -> memref<f32>, index, index, index, index, index
+    %s0 = arith.muli %c4, %t : index
+    %y = memref.reinterpret_cast %base to offset: [0], sizes: [%b, %t, 4],
+        strides: [%s0, 4, 1] : memref<f32> to memref<?x?x4xf32>
     ```
   }];
   let dependentDialects = ["arith::ArithDialect", "memref::MemRefDialect"];

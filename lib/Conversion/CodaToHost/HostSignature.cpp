@@ -20,11 +20,14 @@
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -301,6 +304,42 @@ SmallVector<int32_t> computeExtentClasses(func::FuncOp func) {
   return numbers;
 }
 
+/// An extent of what an `scf.if` gives is that of what the branch gives that is
+/// taken, which is one value where it is the same for both.
+struct DimOfIf : OpRewritePattern<tensor::DimOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::DimOp op,
+                                PatternRewriter &rewriter) const override {
+    auto branch = op.getSource().getDefiningOp<scf::IfOp>();
+    std::optional<int64_t> dim = op.getConstantIndex();
+    if (!branch || !dim)
+      return failure();
+    unsigned number = cast<OpResult>(op.getSource()).getResultNumber();
+    SmallVector<Type> types(branch.getResultTypes());
+    types.push_back(op.getType());
+    rewriter.setInsertionPoint(branch);
+    auto wider = scf::IfOp::create(rewriter, branch.getLoc(), types,
+                                   branch.getCondition(),
+                                   /*addThenBlock=*/false,
+                                   /*addElseBlock=*/false);
+    for (auto [from, to] : llvm::zip_equal(branch->getRegions(),
+                                           wider->getRegions())) {
+      rewriter.inlineRegionBefore(from, to, to.end());
+      Operation *yield = to.front().getTerminator();
+      rewriter.setInsertionPoint(yield);
+      Value extent = tensor::DimOp::create(
+          rewriter, op.getLoc(), yield->getOperand(number), *dim);
+      rewriter.modifyOpInPlace(yield, [&] {
+        yield->insertOperands(yield->getNumOperands(), extent);
+      });
+    }
+    rewriter.replaceOp(op, wider->getResults().back());
+    rewriter.replaceOp(branch, wider->getResults().drop_back());
+    return success();
+  }
+};
+
 /// Makes, before `func`, the private function that maps `func`'s arguments to
 /// the dynamic extents of its results, in order. Null if there are none;
 /// failure, with an error, if one depends on the data of an argument.
@@ -343,7 +382,25 @@ FailureOr<func::FuncOp> makeInferFunction(func::FuncOp func,
   tensor::DimOp::getCanonicalizationPatterns(patterns, func.getContext());
   tensor::CastOp::getCanonicalizationPatterns(patterns, func.getContext());
   tensor::ExtractOp::getCanonicalizationPatterns(patterns, func.getContext());
-  if (failed(applyPatternsGreedily(infer, std::move(patterns))))
+  scf::IfOp::getCanonicalizationPatterns(patterns, func.getContext());
+  patterns.add<DimOfIf>(func.getContext());
+  FrozenRewritePatternSet frozen(std::move(patterns));
+  if (failed(applyPatternsGreedily(infer, frozen)))
+    return infer.emitError("shapes of results do not resolve");
+  // What both branches of an `scf.if` compute alike is no choice.
+  infer.walk([](scf::IfOp op) {
+    moveLoopInvariantCode(
+        {&op.getThenRegion(), &op.getElseRegion()},
+        [](Value value, Region *region) {
+          return !region->isAncestor(value.getParentRegion());
+        },
+        [](Operation *inner, Region *) { return isPure(inner); },
+        [&](Operation *inner, Region *) { inner->moveBefore(op); });
+  });
+  IRRewriter rewriter(func.getContext());
+  DominanceInfo dominance(infer);
+  eliminateCommonSubExpressions(rewriter, dominance, infer);
+  if (failed(applyPatternsGreedily(infer, frozen)))
     return infer.emitError("shapes of results do not resolve");
   // What computed only the data of the results.
   bool changed = true;

@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
@@ -57,6 +58,17 @@ int64_t elementBytes(Type type) {
   return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
 }
 
+/// Whether two extents surely are one.
+bool areSame(Value extent, Value other) {
+  if (isEqualConstantIntOrValue(extent, other))
+    return true;
+  auto dim = extent.getDefiningOp<memref::DimOp>();
+  auto second = other.getDefiningOp<memref::DimOp>();
+  return dim && second && dim.getSource() == second.getSource() &&
+         dim.getConstantIndex() &&
+         dim.getConstantIndex() == second.getConstantIndex();
+}
+
 /// Plans one entry.
 class Planner {
 public:
@@ -74,12 +86,18 @@ private:
   LogicalResult collect();
   /// Computes `value` on entry; failure if it changes in a loop.
   FailureOr<Value> exactly(Value value);
+  /// The same of an extent of a buffer.
+  FailureOr<Value> exactly(Value buffer, int64_t dim);
   /// The same, or the largest value that it gets; an error at `user` if there
   /// is no bound.
   FailureOr<Value> onEntry(Value value, Operation *user);
   LogicalResult computeSize(Buffer &buffer);
   void placeStatic();
   void placeDynamic();
+  bool isEntryArgument(Value value) const {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && argument.getOwner() == &body;
+  }
   Value constant(int64_t value) {
     return arith::ConstantIndexOp::create(prologue, loc, value);
   }
@@ -135,25 +153,16 @@ LogicalResult Planner::collect() {
 FailureOr<Value> Planner::exactly(Value value) {
   if (Value known = hoisted.lookupOrNull(value))
     return known;
-  auto isEntryArg = [&](Value v) {
-    auto arg = dyn_cast<BlockArgument>(v);
-    return arg && arg.getOwner() == &body;
-  };
-  if (isEntryArg(value))
+  if (isEntryArgument(value))
     return value;
   if (Operation *op = value.getDefiningOp()) {
-    // The extent of another allocation is one of its size operands.
     if (auto dim = dyn_cast<memref::DimOp>(op))
-      if (auto alloc = dim.getSource().getDefiningOp<memref::AllocOp>())
-        if (std::optional<int64_t> index = dim.getConstantIndex()) {
-          if (!alloc.getType().isDynamicDim(*index))
-            return constant(alloc.getType().getDimSize(*index));
-          return exactly(
-              alloc.getDynamicSizes()[alloc.getType().getDynamicDimIndex(
-                  *index)]);
-        }
+      if (std::optional<int64_t> index = dim.getConstantIndex())
+        if (FailureOr<Value> extent = exactly(dim.getSource(), *index);
+            succeeded(extent))
+          return extent;
     bool extentOfArg =
-        isa<memref::DimOp>(op) && isEntryArg(op->getOperand(0));
+        isa<memref::DimOp>(op) && isEntryArgument(op->getOperand(0));
     if (op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
         llvm::none_of(op->getOperandTypes(), [&](Type type) {
           return isa<MemRefType>(type) && !extentOfArg;
@@ -179,6 +188,38 @@ FailureOr<Value> Planner::exactly(Value value) {
   return failure();
 }
 
+FailureOr<Value> Planner::exactly(Value buffer, int64_t dim) {
+  auto type = dyn_cast<MemRefType>(buffer.getType());
+  if (!type)
+    return failure();
+  if (!type.isDynamicDim(dim))
+    return constant(type.getDimSize(dim));
+  // The extent of another allocation is one of its size operands.
+  if (auto alloc = buffer.getDefiningOp<memref::AllocOp>())
+    return exactly(alloc.getDynamicSizes()[type.getDynamicDimIndex(dim)]);
+  if (isEntryArgument(buffer))
+    return memref::DimOp::create(prologue, loc, buffer, dim).getResult();
+  // That of one of two buffers is known where it is that of both.
+  Value either, other;
+  if (auto select = buffer.getDefiningOp<arith::SelectOp>()) {
+    either = select.getTrueValue();
+    other = select.getFalseValue();
+  } else if (auto branch = buffer.getDefiningOp<scf::IfOp>()) {
+    unsigned number = cast<OpResult>(buffer).getResultNumber();
+    either = branch.thenYield()->getOperand(number);
+    other = branch.elseYield()->getOperand(number);
+  } else {
+    return failure();
+  }
+  FailureOr<Value> extent = exactly(either, dim);
+  if (failed(extent))
+    return failure();
+  FailureOr<Value> second = exactly(other, dim);
+  if (failed(second) || !areSame(*extent, *second))
+    return failure();
+  return extent;
+}
+
 FailureOr<Value> Planner::onEntry(Value value, Operation *user) {
   // Bounds are of whole values: a bound of an operand says nothing about the
   // result of an op that is not monotone in it.
@@ -186,13 +227,9 @@ FailureOr<Value> Planner::onEntry(Value value, Operation *user) {
     return exact;
   if (auto known = bounds.find(value); known != bounds.end())
     return known->second;
-  auto isEntryArg = [&](Value v) {
-    auto arg = dyn_cast<BlockArgument>(v);
-    return arg && arg.getOwner() == &body;
-  };
   if (value.getType().isIndex()) {
     auto stop = [&](Value v, std::optional<int64_t> dim,
-                    ValueBoundsConstraintSet &) { return isEntryArg(v); };
+                    ValueBoundsConstraintSet &) { return isEntryArgument(v); };
     FailureOr<OpFoldResult> bound = arith::reifyValueBound(
         prologue, loc, presburger::BoundType::UB,
         ValueBoundsConstraintSet::Variable(value), stop, /*closedUB=*/true);
@@ -309,7 +346,8 @@ void Planner::placeDynamic() {
 /// other.
 static Value getReshaped(Value value) {
   while (Operation *def = value.getDefiningOp()) {
-    if (!isa<memref::ExpandShapeOp, memref::CollapseShapeOp>(def))
+    if (!isa<memref::ExpandShapeOp, memref::CollapseShapeOp, memref::CastOp>(
+            def))
       break;
     value = def->getOperand(0);
   }

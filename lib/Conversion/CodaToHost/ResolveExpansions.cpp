@@ -1,4 +1,4 @@
-//===- ResolveExpansions.cpp - Splits into several unknown extents --------===//
+//===- ResolveExpansions.cpp - Expansions into several unknown extents ----===//
 //
 // Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,7 +10,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/IR/PatternMatch.h"
 
 namespace mlir::coda {
 #define GEN_PASS_DEF_CODARESOLVEEXPANSIONS
@@ -19,45 +18,19 @@ namespace mlir::coda {
 
 using namespace mlir;
 
-/// Whether a dim is split into more than one of which only a call shows the extent.
-static bool hasSeveralUnknown(memref::ExpandShapeOp op) {
-  MemRefType type = op.getResultType();
-  return llvm::any_of(
-      op.getReassociationIndices(), [&](const ReassociationIndices &group) {
-        return llvm::count_if(group, [&](int64_t d) {
-                 return type.isDynamicDim(d);
-               }) > 1;
-      });
-}
-
-static void resolve(memref::ExpandShapeOp op, RewriterBase &rewriter) {
-  Location loc = op.getLoc();
-  rewriter.setInsertionPoint(op);
-  auto source =
-      memref::ExtractStridedMetadataOp::create(rewriter, loc, op.getSrc());
-  auto toValue = [&](OpFoldResult value) {
-    return getValueOrCreateConstantIndexOp(rewriter, loc, value);
-  };
-  SmallVector<OpFoldResult> sizes = op.getMixedOutputShape();
-  SmallVector<OpFoldResult> strides(sizes.size());
-  auto [known, knownOffset] = op.getResultType().getStridesAndOffset();
-  for (auto [g, group] : llvm::enumerate(op.getReassociationIndices())) {
-    Value stride = source.getStrides()[g];
-    for (int64_t d : llvm::reverse(group)) {
-      strides[d] = ShapedType::isDynamic(known[d])
-                       ? OpFoldResult(stride)
-                       : rewriter.getIndexAttr(known[d]);
-      stride = arith::MulIOp::create(rewriter, loc, stride, toValue(sizes[d]));
-    }
-  }
-  OpFoldResult offset = ShapedType::isDynamic(knownOffset)
-                            ? OpFoldResult(source.getOffset())
-                            : rewriter.getIndexAttr(knownOffset);
-  rewriter.replaceOpWithNewOp<memref::ReinterpretCastOp>(
-      op, op.getResultType(), source.getBaseBuffer(), offset, sizes, strides);
-}
-
 namespace {
+
+/// Whether a dim of the source of `op` becomes several of unknown extent.
+bool hasSeveralUnknown(memref::ExpandShapeOp op) {
+  MemRefType type = op.getResultType();
+  return llvm::any_of(op.getReassociationIndices(),
+                      [&](ArrayRef<int64_t> group) {
+                        return llvm::count_if(group, [&](int64_t d) {
+                                 return type.isDynamicDim(d);
+                               }) > 1;
+                      });
+}
+
 struct ResolveExpansions
     : public coda::impl::CodaResolveExpansionsBase<ResolveExpansions> {
   void runOnOperation() override {
@@ -68,7 +41,42 @@ struct ResolveExpansions
     });
     IRRewriter rewriter(&getContext());
     for (memref::ExpandShapeOp op : ops)
-      resolve(op, rewriter);
+      resolve(rewriter, op);
+  }
+
+  void resolve(RewriterBase &rewriter, memref::ExpandShapeOp op) {
+    rewriter.setInsertionPoint(op);
+    Location loc = op.getLoc();
+    auto source =
+        memref::ExtractStridedMetadataOp::create(rewriter, loc, op.getSrc());
+    SmallVector<OpFoldResult> sizes = op.getMixedOutputShape();
+    SmallVector<OpFoldResult> sourceStrides =
+        source.getConstifiedMixedStrides();
+    // What the op's type says of its strides holds; others are of the source's,
+    // and of the extents that lie within.
+    SmallVector<int64_t> known;
+    int64_t offset;
+    if (failed(op.getResultType().getStridesAndOffset(known, offset)))
+      return;
+    SmallVector<OpFoldResult> strides(sizes.size());
+    for (auto [i, group] : llvm::enumerate(op.getReassociationIndices())) {
+      Value stride;
+      for (int64_t d : llvm::reverse(group)) {
+        if (!stride)
+          stride =
+              getValueOrCreateConstantIndexOp(rewriter, loc, sourceStrides[i]);
+        strides[d] = ShapedType::isDynamic(known[d])
+                         ? OpFoldResult(stride)
+                         : OpFoldResult(rewriter.getIndexAttr(known[d]));
+        stride = arith::MulIOp::create(
+            rewriter, loc, stride,
+            getValueOrCreateConstantIndexOp(rewriter, loc, sizes[d]));
+      }
+    }
+    rewriter.replaceOpWithNewOp<memref::ReinterpretCastOp>(
+        op, op.getResultType(), source.getBaseBuffer(),
+        source.getConstifiedMixedOffset(), sizes, strides);
   }
 };
+
 } // namespace

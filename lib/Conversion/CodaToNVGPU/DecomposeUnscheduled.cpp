@@ -85,7 +85,45 @@ struct Requirement {
     return dims.empty() || (divisor != 0 && factor % divisor == 0);
   }
 };
+
+/// The rows of a tile op of a kernel: the product of `factor` and of extents
+/// that only a call shows, dims of the kernel's arguments.
+struct RowCount {
+  int64_t factor = 1;
+  SmallVector<std::pair<unsigned, unsigned>> dims;
+  /// Whether all other extents of the op are known.
+  bool isOnlyUnknown = true;
+
+  bool operator==(const RowCount &other) const {
+    return factor == other.factor && dims == other.dims;
+  }
+};
 } // namespace
+
+/// The rows of `op`, whose operands are arguments of its kernel.
+static RowCount getRowCount(TileOpInterface op) {
+  RowCount count;
+  for (auto [d, extent] : llvm::enumerate(op.getStaticExtents())) {
+    DimKind kind = op.getDimKind(d);
+    bool isRow = kind == DimKind::b || kind == DimKind::m;
+    if (!ShapedType::isDynamic(extent)) {
+      count.factor *= isRow ? extent : 1;
+      continue;
+    }
+    count.isOnlyUnknown &= isRow;
+    if (!isRow)
+      continue;
+    AffineExpr dim = getAffineDimExpr(d, op->getContext());
+    for (unsigned i = 0, e = op->getNumOperands(); i < e; ++i)
+      if (std::optional<unsigned> position =
+              op.getMap(i).getResultPosition(dim)) {
+        auto argument = cast<BlockArgument>(op->getOperand(i));
+        count.dims.push_back({argument.getArgNumber(), *position});
+        break;
+      }
+  }
+  return count;
+}
 
 /// Whether so many terms meet in one element of a result that a thread is long at
 /// them.
@@ -150,9 +188,11 @@ static void getRequirements(const TileModel &tile, TileOpInterface op,
 }
 
 /// Whether a schedule fits `op`, a tile op or bundle on tensors, once it is on
-/// memrefs, provided that `requirements` hold; if not, `reason` says why.
+/// memrefs, provided that `requirements` hold, and that there are no more than
+/// `maxRows` rows (0: any number); if not, `reason` says why.
 static bool hasSchedule(Operation *op, std::string &reason,
-                        SmallVectorImpl<Requirement> &requirements) {
+                        SmallVectorImpl<Requirement> &requirements,
+                        int64_t maxRows = 0) {
   SetVector<Value> operands = getOperands(op);
   SmallVector<Type> types;
   for (Value operand : operands)
@@ -165,6 +205,8 @@ static bool hasSchedule(Operation *op, std::string &reason,
   IRMapping mapping;
   mapping.map(operands.getArrayRef(), body->getArguments());
   cloneOnBuffers(builder, op, mapping);
+  if (maxRows)
+    (*function)->setAttr(kMaxRowsAttrName, builder.getI64IntegerAttr(maxRows));
   FailureOr<KernelModel> kernel = buildKernelModel(*function, reason);
   if (failed(kernel) ||
       !selectSchedule(*kernel, /*batchInvariant=*/false, reason))
@@ -222,8 +264,7 @@ struct GPUDecomposeUnscheduled
     if (hasSchedule(op, reason, requirements)) {
       if (!requirements.empty())
         dispatch(func, op, requirements, symbols);
-      if (auto tile = dyn_cast<TileOpInterface>(op))
-        dispatchRows(func, tile, symbols);
+      dispatchRows(func, op, symbols);
       return;
     }
     func->removeAttr(kKernelAttrName);
@@ -367,51 +408,61 @@ struct GPUDecomposeUnscheduled
     return wrapper.addEntryBlock();
   }
 
-  /// A kernel whose number of rows only a call shows gets a second version for
-  /// few of them, which wants another schedule.
-  void dispatchRows(func::FuncOp func, TileOpInterface op,
-                    SymbolTable &symbols) {
-    SmallVector<int64_t> extents = op.getStaticExtents();
-    int64_t factor = 1;
-    // An operand's dim for each b and m dim of unknown extent.
-    SmallVector<std::pair<unsigned, unsigned>> places;
-    for (unsigned d = 0; d < extents.size(); ++d) {
-      DimKind kind = op.getDimKind(d);
-      bool isRow = kind == DimKind::b || kind == DimKind::m;
-      if (!ShapedType::isDynamic(extents[d])) {
-        factor *= isRow ? extents[d] : 1;
-        continue;
-      }
-      // What is known of one version only is not worth another.
-      if (!isRow)
-        return;
-      for (unsigned i = 0, e = op->getNumOperands(); i < e; ++i)
-        if (std::optional<unsigned> position = op.getMap(i).getResultPosition(
-                getAffineDimExpr(d, &getContext()))) {
-          places.push_back({i, *position});
-          break;
-        }
-    }
-    if (op.getNumProducts() == 0 || places.empty() || factor > kFragmentRows)
+  /// The kernel `func`, which holds `op`, gets a second version for few rows,
+  /// which want another schedule, where only a call shows how many there are.
+  void dispatchRows(func::FuncOp func, Operation *op, SymbolTable &symbols) {
+    SmallVector<RowCount> counts;
+    bool hasProducts = false, hasMany = false, isOnlyUnknown = true;
+    op->walk([&](TileOpInterface tile) {
+      RowCount count = getRowCount(tile);
+      hasProducts |= tile.getNumProducts() != 0;
+      hasMany |= count.factor > kFragmentRows;
+      isOnlyUnknown &= count.isOnlyUnknown;
+      if (!count.dims.empty() && count.factor <= kFragmentRows &&
+          !llvm::is_contained(counts, count))
+        counts.push_back(count);
+    });
+    // No weights stream to a map.
+    if (!hasProducts || counts.empty())
       return;
+    std::string reason;
+    SmallVector<Requirement> requirements;
+    bool fits = false;
+    if (hasMany)
+      reason = "another member has more of them in any call";
+    else if (!isOnlyUnknown)
+      // What is known of one version only is not worth another.
+      reason = "columns, or terms of a sum, are not known either";
+    else
+      fits = hasSchedule(op, reason, requirements, kFragmentRows);
+    if (!fits) {
+      op->emitRemark("[coda-gpu-decompose-unscheduled] one version of '")
+          << func.getName() << "': few-rows: at most " << kFragmentRows
+          << " of them have no schedule of their own: " << reason;
+      return;
+    }
 
-    Location loc = op.getLoc();
+    Location loc = op->getLoc();
     Block *body = wrap(func, "_rows", symbols);
     auto few = cast<func::FuncOp>(func->clone());
     few.setName((func.getName() + "_few").str());
     OpBuilder b = OpBuilder::atBlockBegin(body);
     few->setAttr(kMaxRowsAttrName, b.getI64IntegerAttr(kFragmentRows));
     symbols.insert(few, std::next(Block::iterator(func)));
-    Value rows = arith::ConstantIndexOp::create(b, loc, factor);
-    for (auto [operand, position] : places) {
-      auto argument = cast<BlockArgument>(op->getOperand(operand));
-      Value extent = tensor::DimOp::create(
-          b, loc, body->getArgument(argument.getArgNumber()), position);
-      rows = arith::MulIOp::create(b, loc, rows, extent);
+    Value isFew;
+    for (const RowCount &count : counts) {
+      Value rows = arith::ConstantIndexOp::create(b, loc, count.factor);
+      for (auto [argument, position] : count.dims)
+        rows = arith::MulIOp::create(
+            b, loc, rows,
+            tensor::DimOp::create(b, loc, body->getArgument(argument),
+                                  position));
+      Value own = arith::CmpIOp::create(
+          b, loc, arith::CmpIPredicate::ule, rows,
+          arith::ConstantIndexOp::create(b, loc, kFragmentRows));
+      isFew = isFew ? arith::AndIOp::create(b, loc, isFew, own).getResult()
+                    : own;
     }
-    Value isFew = arith::CmpIOp::create(
-        b, loc, arith::CmpIPredicate::ule, rows,
-        arith::ConstantIndexOp::create(b, loc, kFragmentRows));
     auto branch = scf::IfOp::create(b, loc, func.getResultTypes(), isFew,
                                     /*withElseRegion=*/true);
     branch->setAttr(kDispatchAttrName, b.getUnitAttr());

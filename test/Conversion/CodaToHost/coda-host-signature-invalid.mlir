@@ -56,6 +56,20 @@ func.func @data_shape(%a: tensor<1xi64>) -> tensor<?xf32> {
 
 // -----
 
+// Which of two extents it is depends on the data.
+// expected-error@below {{the shape of a result of 'data_branch' depends on the data of argument 0}}
+func.func @data_branch(%c: tensor<i1>, %a: tensor<?xf32>, %b: tensor<?xf32>) -> tensor<?xf32> {
+  %p = tensor.extract %c[] : tensor<i1>
+  %r = scf.if %p -> tensor<?xf32> {
+    scf.yield %a : tensor<?xf32>
+  } else {
+    scf.yield %b : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}
+
+// -----
+
 func.func @gather(%a: tensor<8x4xf32>, %i: tensor<2x1xi64>) -> tensor<2x1x4xf32> {
   // expected-error@below {{'tensor.gather' has no lowering: it works on tensors and has no form on buffers; write it as linalg}}
   %r = tensor.gather %a[%i] gather_dims([0]) : (tensor<8x4xf32>, tensor<2x1xi64>) -> tensor<2x1x4xf32>

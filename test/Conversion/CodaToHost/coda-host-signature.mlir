@@ -133,3 +133,58 @@ func.func @chain(%a: tensor<8x6xf32>) -> tensor<2x4x6xf32> {
   %s = tensor.expand_shape %c [[0, 1], [2]] output_shape [2, 4, 6] : tensor<8x6xf32> into tensor<2x4x6xf32>
   return %s : tensor<2x4x6xf32>
 }
+
+// -----
+
+// The extent of what a branch gives: one value, whatever the data says.
+
+// CHECK-LABEL: func.func private @branches_infer
+// CHECK-SAME: %[[C:[a-z0-9]+]]: tensor<i1>, %[[A:[a-z0-9]+]]: tensor<?xf32>
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+// CHECK: %[[D:.*]] = tensor.dim %[[A]], %[[C0]]
+// CHECK-NOT: scf.if
+// CHECK: return %[[D]] : index
+func.func @branches(%c: tensor<i1>, %a: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %d = tensor.dim %a, %c0 : tensor<?xf32>
+  %e = tensor.empty(%d) : tensor<?xf32>
+  %p = tensor.extract %c[] : tensor<i1>
+  %r = scf.if %p -> tensor<?xf32> {
+    %y = linalg.exp ins(%a : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+    scf.yield %y : tensor<?xf32>
+  } else {
+    %y = linalg.abs ins(%a : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+    scf.yield %y : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+// Or of two, by what the shapes say.
+
+// CHECK-LABEL: func.func private @other_branches_infer
+// CHECK-SAME: %[[A:[a-z0-9]+]]: tensor<?xf32>, %[[B:[a-z0-9]+]]: tensor<?xf32>
+// CHECK-DAG: %[[C64:.*]] = arith.constant 64 : index
+// CHECK-DAG: %[[D:.*]] = tensor.dim %[[A]], %{{.+}}
+// CHECK-DAG: %[[F:.*]] = tensor.dim %[[B]], %{{.+}}
+// CHECK-DAG: %[[P:.*]] = arith.cmpi ule, %[[D]], %[[C64]]
+// CHECK: %[[R:.*]] = arith.select %[[P]], %[[D]], %[[F]] : index
+// CHECK: return %[[R]] : index
+func.func @other_branches(%a: tensor<?xf32>, %b: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %d = tensor.dim %a, %c0 : tensor<?xf32>
+  %f = tensor.dim %b, %c0 : tensor<?xf32>
+  %p = arith.cmpi ule, %d, %c64 : index
+  %r = scf.if %p -> tensor<?xf32> {
+    %e = tensor.empty(%d) : tensor<?xf32>
+    %y = linalg.exp ins(%a : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+    scf.yield %y : tensor<?xf32>
+  } else {
+    %e = tensor.empty(%f) : tensor<?xf32>
+    %y = linalg.abs ins(%b : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+    scf.yield %y : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}

@@ -78,23 +78,65 @@ func.func @loop(%in: memref<100xf32>, %out: memref<100xf32>) -> memref<100xf32> 
 
 // -----
 
-#entry = {name = "f", inputs = [tensor<?x?xf32>], outputs = [tensor<?x?xf32>], launches = 0 : i32}
+#entry = {name = "f", inputs = [tensor<?xf32>], outputs = [tensor<?xf32>], launches = 0 : i32}
 
-// Reshapes of the caller's buffer leave the elements where they are.
+// Of two buffers, one of which a branch yields, the extent is known if it is that of
+// both, of an argument here, and so are sizes computed from it: a byte for each four
+// elements.
 
-// CHECK-LABEL: func.func @reshaped_result
-// CHECK-SAME: %[[IN:[a-z0-9]+]]: memref<?x?xf32>, %[[OUT:[a-z0-9]+]]: memref<?x?xf32>
-// CHECK: %[[FLAT:.*]] = memref.collapse_shape %[[OUT]]
-// CHECK: linalg.exp ins(%{{.*}}) outs(%[[FLAT]]
+// CHECK-LABEL: func.func private @branches_workspace
+// CHECK-SAME: %[[IN:[a-z0-9]+]]: memref<?xf32>
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG: %[[C4:.*]] = arith.constant 4 : index
+// CHECK-DAG: %[[C64:.*]] = arith.constant 64 : index
+// CHECK-COUNT-2: memref.dim %[[IN]], %[[C0]]
+// CHECK: %[[N:.*]] = memref.dim %[[IN]], %[[C0]]
+// CHECK-NEXT: %[[QUARTER:.*]] = arith.ceildivui %[[N]], %[[C4]]
+// CHECK: arith.ceildivui %[[QUARTER]], %[[C64]]
+func.func @branches(%in: memref<?xf32>, %out: memref<?xf32>) -> memref<?xf32> attributes {coda.entry = #entry} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  %one = arith.constant 1 : i8
+  %n = memref.dim %in, %c0 : memref<?xf32>
+  %few = arith.cmpi ule, %n, %c64 : index
+  %other = memref.alloc(%n) : memref<?xf32>
+  %a = scf.if %few -> memref<?xf32> {
+    linalg.exp ins(%in : memref<?xf32>) outs(%other : memref<?xf32>)
+    scf.yield %other : memref<?xf32>
+  } else {
+    %own = memref.alloc(%n) : memref<?xf32>
+    linalg.exp ins(%in : memref<?xf32>) outs(%own : memref<?xf32>)
+    scf.yield %own : memref<?xf32>
+  }
+  %b = arith.select %few, %a, %in : memref<?xf32>
+  %m = memref.dim %b, %c0 : memref<?xf32>
+  %q = arith.ceildivui %m, %c4 : index
+  %flags = memref.alloc(%q) : memref<?xi8>
+  linalg.fill ins(%one : i8) outs(%flags : memref<?xi8>)
+  linalg.exp ins(%b : memref<?xf32>) outs(%out : memref<?xf32>)
+  return %out : memref<?xf32>
+}
+
+// -----
+
+#entry = {name = "f", inputs = [tensor<?x?x4xf32>], outputs = [tensor<?x?x4xf32>], launches = 0 : i32}
+
+// A result is the caller's buffer through a reshape that does not fold.
+
+// CHECK-LABEL: func.func @reshaped(
+// CHECK-SAME: %[[IN:[a-z0-9]+]]: memref<?x?x4xf32>, %[[OUT:[a-z0-9]+]]: memref<?x?x4xf32>, %{{.+}}: memref<?xi8>) attributes
+// CHECK: %[[ROWS:.+]] = memref.collapse_shape %[[OUT]]
+// CHECK: linalg.exp {{.*}} outs(%[[ROWS]] : memref<?x4xf32>)
 // CHECK: return{{$}}
-func.func @reshaped_result(%in: memref<?x?xf32>, %out: memref<?x?xf32>) -> memref<?x?xf32> attributes {coda.entry = #entry} {
+func.func @reshaped(%in: memref<?x?x4xf32>, %out: memref<?x?x4xf32>) -> memref<?x?x4xf32> attributes {coda.entry = #entry} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %m = memref.dim %in, %c0 : memref<?x?xf32>
-  %n = memref.dim %in, %c1 : memref<?x?xf32>
-  %i = memref.collapse_shape %in [[0, 1]] : memref<?x?xf32> into memref<?xf32>
-  %o = memref.collapse_shape %out [[0, 1]] : memref<?x?xf32> into memref<?xf32>
-  linalg.exp ins(%i : memref<?xf32>) outs(%o : memref<?xf32>)
-  %r = memref.expand_shape %o [[0, 1]] output_shape [%m, %n] : memref<?xf32> into memref<?x?xf32>
-  return %r : memref<?x?xf32>
+  %b = memref.dim %in, %c0 : memref<?x?x4xf32>
+  %t = memref.dim %in, %c1 : memref<?x?x4xf32>
+  %x = memref.collapse_shape %in [[0, 1], [2]] : memref<?x?x4xf32> into memref<?x4xf32>
+  %y = memref.collapse_shape %out [[0, 1], [2]] : memref<?x?x4xf32> into memref<?x4xf32>
+  linalg.exp ins(%x : memref<?x4xf32>) outs(%y : memref<?x4xf32>)
+  %r = memref.expand_shape %y [[0, 1], [2]] output_shape [%b, %t, 4] : memref<?x4xf32> into memref<?x?x4xf32>
+  return %r : memref<?x?x4xf32>
 }

@@ -101,7 +101,8 @@ func.func private @bundle(%a: tensor<?x64xbf16>, %v: tensor<256x64xbf16>, %b: te
 // CHECK: func.func @caller
 // CHECK: call @dynamic_any
 func.func private @dynamic(%a: tensor<?x?xbf16>, %w: tensor<?x?xbf16>, %o: tensor<?x?xbf16>) -> tensor<?x?xbf16> attributes {coda.kernel, no_inline} {
-  // expected-remark @+1 {{two versions of 'dynamic': unfused-on-device: loops where a dynamic stride is no multiple of 16 bytes or k is empty}}
+  // expected-remark @+2 {{two versions of 'dynamic': unfused-on-device: loops where a dynamic stride is no multiple of 16 bytes or k is empty}}
+  // expected-remark @+1 {{one version of 'dynamic': few-rows: at most 64 of them have no schedule of their own: columns, or terms of a sum, are not known either}}
   %0 = coda.gemm acc(%a[m, k] * %w[n, k] : tensor<?x?xbf16>, tensor<?x?xbf16>) outs(%o[m, n] : tensor<?x?xbf16>) {
   ^bb0(%x: f32):
     %y = arith.truncf %x : f32 to bf16
@@ -145,6 +146,123 @@ func.func private @dynamic_rows(%a: tensor<2x?x64xbf16>, %w: tensor<128x64xbf16>
     coda.yield %y : bf16
   }
   return %0 : tensor<2x?x128xbf16>
+}
+
+// -----
+
+// So have those of a bundle, here of two numbers: few are few in each member.
+// CHECK-LABEL: func.func private @two_numbers_rows(
+// CHECK-SAME: %[[A:.+]]: tensor<?x64xbf16>, %[[W:.+]]: tensor<64x128xbf16>, %[[O:.+]]: tensor<?x128xbf16>, %[[B:.+]]: tensor<?x64xbf16>, %[[P:.+]]: tensor<?x128xbf16>)
+// CHECK-DAG: %[[M:.+]] = tensor.dim %[[A]], %{{.+}} : tensor<?x64xbf16>
+// CHECK-DAG: %[[N:.+]] = tensor.dim %[[B]], %{{.+}} : tensor<?x64xbf16>
+// CHECK-DAG: %[[MROWS:.+]] = arith.muli %{{.+}}, %[[M]] : index
+// CHECK-DAG: %[[NROWS:.+]] = arith.muli %{{.+}}, %[[N]] : index
+// CHECK-DAG: %[[MFEW:.+]] = arith.cmpi ule, %[[MROWS]], %{{.+}} : index
+// CHECK-DAG: %[[NFEW:.+]] = arith.cmpi ule, %[[NROWS]], %{{.+}} : index
+// CHECK: %[[FEW:.+]] = arith.andi %[[MFEW]], %[[NFEW]] : i1
+// CHECK: %[[R:.+]]:2 = scf.if %[[FEW]] -> (tensor<?x128xbf16>, tensor<?x128xbf16>) {
+// CHECK:   %[[X:.+]]:2 = func.call @two_numbers_few(%[[A]], %[[W]], %[[O]], %[[B]], %[[P]])
+// CHECK:   scf.yield %[[X]]#0, %[[X]]#1
+// CHECK: } else {
+// CHECK:   %[[Y:.+]]:2 = func.call @two_numbers(%[[A]], %[[W]], %[[O]], %[[B]], %[[P]])
+// CHECK:   scf.yield %[[Y]]#0, %[[Y]]#1
+// CHECK: } {coda.dispatch}
+// CHECK: return %[[R]]#0, %[[R]]#1
+// CHECK: func.func private @two_numbers(
+// CHECK-SAME: attributes {coda.kernel, no_inline}
+// CHECK: func.func private @two_numbers_few(
+// CHECK-SAME: attributes {coda.kernel, coda.max_rows = 64 : i64, no_inline}
+func.func private @two_numbers(%a: tensor<?x64xbf16>, %w: tensor<64x128xbf16>, %o: tensor<?x128xbf16>, %b: tensor<?x64xbf16>, %p: tensor<?x128xbf16>) -> (tensor<?x128xbf16>, tensor<?x128xbf16>) attributes {coda.kernel, no_inline} {
+  %0:2 = coda.bundle -> tensor<?x128xbf16>, tensor<?x128xbf16> {
+    %1 = coda.gemm acc(%a[m, k] * %w[k, n] : tensor<?x64xbf16>, tensor<64x128xbf16>) outs(%o[m, n] : tensor<?x128xbf16>) {
+    ^bb0(%x: f32):
+      %y = arith.truncf %x : f32 to bf16
+      coda.yield %y : bf16
+    }
+    %2 = coda.gemm acc(%b[m, k] * %w[k, n] : tensor<?x64xbf16>, tensor<64x128xbf16>) outs(%p[m, n] : tensor<?x128xbf16>) {
+    ^bb0(%x: f32):
+      %y = arith.truncf %x : f32 to bf16
+      coda.yield %y : bf16
+    }
+    coda.yield %1, %2 : tensor<?x128xbf16>, tensor<?x128xbf16>
+  }
+  return %0#0, %0#1 : tensor<?x128xbf16>, tensor<?x128xbf16>
+}
+
+// -----
+
+// Members of one left factor have one number of rows.
+// CHECK-LABEL: func.func private @one_number_rows(
+// CHECK-SAME: %[[A:.+]]: tensor<?x64xbf16>, %[[V:.+]]: tensor<64x128xbf16>,
+// CHECK: %[[M:.+]] = tensor.dim %[[A]], %{{.+}} : tensor<?x64xbf16>
+// CHECK: %[[ROWS:.+]] = arith.muli %{{.+}}, %[[M]] : index
+// CHECK: %[[FEW:.+]] = arith.cmpi ule, %[[ROWS]], %{{.+}} : index
+// CHECK-NOT: arith.
+// CHECK: scf.if %[[FEW]]
+// CHECK:   func.call @one_number_few(
+// CHECK:   func.call @one_number(
+func.func private @one_number(%a: tensor<?x64xbf16>, %v: tensor<64x128xbf16>, %o: tensor<?x128xbf16>, %w: tensor<64x64xbf16>, %p: tensor<?x64xbf16>) -> (tensor<?x128xbf16>, tensor<?x64xbf16>) attributes {coda.kernel, no_inline} {
+  %0:2 = coda.bundle -> tensor<?x128xbf16>, tensor<?x64xbf16> {
+    %1 = coda.gemm acc(%a[m, k] * %v[k, n] : tensor<?x64xbf16>, tensor<64x128xbf16>) outs(%o[m, n] : tensor<?x128xbf16>) {
+    ^bb0(%x: f32):
+      %y = arith.truncf %x : f32 to bf16
+      coda.yield %y : bf16
+    }
+    %2 = coda.gemm acc(%a[m, k] * %w[k, n] : tensor<?x64xbf16>, tensor<64x64xbf16>) outs(%p[m, n] : tensor<?x64xbf16>) {
+    ^bb0(%x: f32):
+      %y = arith.truncf %x : f32 to bf16
+      coda.yield %y : bf16
+    }
+    coda.yield %1, %2 : tensor<?x128xbf16>, tensor<?x64xbf16>
+  }
+  return %0#0, %0#1 : tensor<?x128xbf16>, tensor<?x64xbf16>
+}
+
+// -----
+
+// One member has many rows: they are never few.
+// CHECK-LABEL: func.func private @no_few_of_many(
+// CHECK-SAME: attributes {coda.kernel, no_inline}
+// CHECK-NOT: coda.max_rows
+func.func private @no_few_of_many(%a: tensor<?x64xbf16>, %w: tensor<64x128xbf16>, %o: tensor<?x128xbf16>, %b: tensor<256x64xbf16>, %p: tensor<256x128xbf16>) -> (tensor<?x128xbf16>, tensor<256x128xbf16>) attributes {coda.kernel, no_inline} {
+  // expected-remark @+1 {{one version of 'no_few_of_many': few-rows: at most 64 of them have no schedule of their own: another member has more of them in any call}}
+  %0:2 = coda.bundle -> tensor<?x128xbf16>, tensor<256x128xbf16> {
+    %1 = coda.gemm acc(%a[m, k] * %w[k, n] : tensor<?x64xbf16>, tensor<64x128xbf16>) outs(%o[m, n] : tensor<?x128xbf16>) {
+    ^bb0(%x: f32):
+      %y = arith.truncf %x : f32 to bf16
+      coda.yield %y : bf16
+    }
+    %2 = coda.gemm acc(%b[m, k] * %w[k, n] : tensor<256x64xbf16>, tensor<64x128xbf16>) outs(%p[m, n] : tensor<256x128xbf16>) {
+    ^bb0(%x: f32):
+      %y = arith.truncf %x : f32 to bf16
+      coda.yield %y : bf16
+    }
+    coda.yield %1, %2 : tensor<?x128xbf16>, tensor<256x128xbf16>
+  }
+  return %0#0, %0#1 : tensor<?x128xbf16>, tensor<256x128xbf16>
+}
+
+// -----
+
+// Products over the rows, gradients of weights, have none of their own; a map
+// streams no weights. Nothing is said.
+// CHECK-LABEL: func.func private @no_rows(
+// CHECK-NOT: coda.max_rows
+func.func private @no_rows(%a: tensor<?x64xbf16>, %b: tensor<?x128xbf16>, %o: tensor<64x128xf32>) -> tensor<64x128xf32> attributes {coda.kernel, no_inline} {
+  // expected-remark @+1 {{two versions of 'no_rows': unfused-on-device}}
+  %0 = coda.gemm acc(%a[k, m] * %b[k, n] : tensor<?x64xbf16>, tensor<?x128xbf16>) outs(%o[m, n] : tensor<64x128xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return %0 : tensor<64x128xf32>
+}
+func.func private @no_products(%x: tensor<?x128xf32>, %o: tensor<?x128xf32>) -> tensor<?x128xf32> attributes {coda.kernel, no_inline} {
+  %0 = coda.map ins(%x[m, n] : tensor<?x128xf32>) outs(%o[m, n] : tensor<?x128xf32>) {
+  ^bb0(%y: f32):
+    %z = arith.negf %y : f32
+    coda.yield %z : f32
+  }
+  return %0 : tensor<?x128xf32>
 }
 
 // -----

@@ -226,7 +226,8 @@ def GPUDecomposeUnscheduled
        bytes or a k that is not empty, becomes a branch: the kernel, or the
        decomposed op.
     A kernel of which the call alone shows the number of rows becomes a branch of
-    two kernels, one for at most 64 rows.
+    two kernels, one for at most 64 rows, in each member if it is a bundle. Where it
+    has no such version, but might have as few rows, there is a remark `few-rows`.
     Each op that is decomposed has a remark `unfused-on-device` with the reason,
     which is also in the module's attribute `coda.unscheduled` under the name of
     the kernel, and so has each product, and each reduction of more than 32 terms,
