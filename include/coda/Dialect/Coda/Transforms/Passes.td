@@ -301,6 +301,8 @@ def FusePass : InterfacePass<"coda-fuse", "FunctionOpInterface"> {
     reshape between the two becomes a finer iteration space; a slice of a gemm's
     result becomes a gemm of a slice of the weight. Maps that join no producer
     but load one value are merged with each other, or with a gemm that loads it.
+    A sum of the producer over columns that a tile holds, those of a head say, is a
+    `coda.group_reduce` for the reader.
     A gemm whose result another gemm only adds to an accumulator gives its
     products to that accumulator. Gemms are never recomputed.
 
