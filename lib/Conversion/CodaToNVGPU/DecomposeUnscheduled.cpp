@@ -323,24 +323,26 @@ struct GPUDecomposeUnscheduled
       SmallVector<Requirement> requirements;
       areKernels &= hasSchedule(gemms.back().op, unused, requirements);
     }
-    remark(func, op, "kernel",
-           "no schedule on sm_90a: " + reason +
-               (areKernels ? "; its products are kernels of their own"
-                           : "; it runs as loops"));
     ++numDecomposed;
+    std::string what = "no schedule on sm_90a: " + reason.str();
     if (!areKernels) {
+      remark(func, op, "kernel", what + "; it runs as loops");
       while (op->getPrevNode() != before)
         op->getPrevNode()->erase();
       return;
     }
     TileOpInterface map = createEpilogueMap(builder, tile, gemms);
+    std::string unused;
+    SmallVector<Requirement> requirements;
+    bool isKernel = hasSchedule(map, unused, requirements);
+    remark(func, op, "kernel",
+           what + "; its products are kernels of their own" +
+               (isKernel ? "" : ", the rest of it runs as loops"));
     op->replaceAllUsesWith(map->getResults());
     op->erase();
     for (const PlainGemm &gemm : gemms)
       outline(func, gemm.op, symbols);
-    std::string unused;
-    SmallVector<Requirement> requirements;
-    if (hasSchedule(map, unused, requirements))
+    if (isKernel)
       outline(func, map, symbols);
   }
 

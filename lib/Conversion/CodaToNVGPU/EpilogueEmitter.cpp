@@ -563,6 +563,41 @@ EpilogueEmitter::Placed EpilogueEmitter::coordinate(unsigned domainDim) {
   return {e.toIndex(at.coords[dim]), None};
 }
 
+/// The block's accumulators of group `group`, of all of the tile's points.
+Value EpilogueEmitter::loadAccumulators(unsigned group) {
+  int64_t first =
+      (group * points + chunk * chunkColumns + blockColumn()) / 2;
+  return pack(accumulators.slice(first, 4), b.getF32Type(), Full);
+}
+
+/// The block's accumulators of both points of a pair, the groups `group` and
+/// `group` + 1. Their columns alternate in two blocks of 8, of which a thread has
+/// points l and 4 + l, both columns of them, but is to have points 2 l and 2 l + 1.
+/// Twice it keeps one of two values and has the other in exchange for one of the
+/// lane next but one, then of the next.
+std::array<Value, 2> EpilogueEmitter::loadPairs(unsigned group) {
+  int64_t first = group * points / 2 + chunk * chunkColumns + blockColumn();
+  Value inQuad = e.remU(e.lane, e.i32(4));
+  Value isUpper = e.lessU(e.i32(1), inQuad);
+  Value isOdd = e.equal(e.remU(inQuad, e.i32(2)), e.i32(1));
+  // What the lane has of (x, y) and its mate of (x', y'): (x, x') or (y', y).
+  auto exchange = [&](Value x, Value y, Value takesY, int64_t mask) {
+    Value got = shuffle(e.select(takesY, x, y), mask);
+    return std::pair(e.select(takesY, got, x), e.select(takesY, y, got));
+  };
+  SmallVector<Value> elements[2];
+  for (int64_t half = 0; half < 2; ++half)
+    for (int64_t u = 0; u < 2; ++u) {
+      Value x = accumulators[first + 2 * half + u];
+      Value y = accumulators[first + 4 + 2 * half + u];
+      std::tie(x, y) = exchange(x, y, isUpper, 2);
+      std::tie(x, y) = exchange(x, y, isOdd, 1);
+      elements[u].append({x, y});
+    }
+  return {pack(elements[0], b.getF32Type(), Full),
+          pack(elements[1], b.getF32Type(), Full)};
+}
+
 EpilogueEmitter::Placed EpilogueEmitter::evaluate(Value value) {
   if (auto it = tileValues.find(value); it != tileValues.end())
     return it->second;
@@ -573,9 +608,17 @@ EpilogueEmitter::Placed EpilogueEmitter::evaluate(Value value) {
     int64_t number = argument.getArgNumber();
     int64_t slices = tile.groups.size();
     if (number < slices) {
-      int64_t first =
-          (number * points + chunk * chunkColumns + blockColumn()) / 2;
-      placed = {pack(accumulators.slice(first, 4), b.getF32Type(), Full), Full};
+      const OperandModel &rhs = tile.getRightFactor(number);
+      if (!rhs.pairs) {
+        placed = {loadAccumulators(number), Full};
+      } else {
+        int64_t point = tile.groups[number].u[*rhs.pairs];
+        std::array<Value, 2> both = loadPairs(number - point);
+        for (int64_t u = 0; u < 2; ++u)
+          blockValues[tile.op.getBody().getArgument(number - point + u)] = {
+              both[u], Full};
+        placed = {both[point], Full};
+      }
     } else {
       number -= slices;
       unsigned input = 0;

@@ -223,7 +223,7 @@ void EpilogueEmitter::reduceColumns(const OutputModel &output, unsigned number,
 
 /// After the last piece of a chunk: over the 8 lanes that hold the same
 /// columns, each of which ends with one 8-column block, or of 32 columns with
-/// one of the two of it; then to the scratch.
+/// one of the two of it, as of 16 each two of the lanes do; then to the scratch.
 void EpilogueEmitter::finishColumnChunk() {
   // A strip is the 16 rows of a warp: of the tile's 8.
   Value strips =
@@ -240,6 +240,9 @@ void EpilogueEmitter::finishColumnChunk() {
             e.equal(e.bitAnd(e.lane, e.i32(bit)), e.i32(bit));
         size_t half = sums.size() / 2;
         SmallVector<Value> next;
+        if (half == 0)
+          next.push_back(output.combiner.combine(b, loc, sums.front(),
+                                                 shuffle(sums.front(), bit)));
         for (size_t i = 0; i < half; ++i) {
           Value keep = e.select(upper, sums[i + half], sums[i]);
           Value send = e.select(upper, sums[i], sums[i + half]);
@@ -249,10 +252,13 @@ void EpilogueEmitter::finishColumnChunk() {
         sums = next;
       }
       Value ofLane = e.mul(e.lane, e.i32(2));
+      bool areTwo = pieces == 1;
+      int64_t lanesOfBlock = areTwo ? 16 : 8;
       if (sums.size() == 1)
-        ofLane =
-            e.add(e.add(e.mul(e.divU(e.lane, e.i32(8)), e.i32(8)), quadColumn),
-                  e.remU(e.divU(e.lane, e.i32(4)), e.i32(2)));
+        ofLane = e.add(
+            e.add(e.mul(e.divU(e.lane, e.i32(lanesOfBlock)), e.i32(8)),
+                  quadColumn),
+            e.remU(e.divU(e.lane, e.i32(lanesOfBlock / 2)), e.i32(2)));
       Value both = vector::FromElementsOp::create(
           b, loc,
           VectorType::get({static_cast<int64_t>(sums.size())}, b.getF32Type()),
@@ -261,7 +267,13 @@ void EpilogueEmitter::finishColumnChunk() {
       Value offset = e.add(
           e.add(scratchBase(scratch), e.i32(chunk * chunkColumns * 4)),
           e.add(e.mul(strip, e.i32(points * 4)), e.mul(ofLane, e.i32(4))));
-      LLVM::StoreOp::create(b, loc, both, e.sharedPointer(offset));
+      auto store = [&] {
+        LLVM::StoreOp::create(b, loc, both, e.sharedPointer(offset));
+      };
+      if (areTwo)
+        e.ifThen(e.equal(e.bitAnd(e.lane, e.i32(4)), e.i32(0)), store);
+      else
+        store();
     }
   }
 }

@@ -82,17 +82,20 @@ void KernelEmitter::multiplyBlock(const TileModel &tile, const Phase &phase,
     a.push_back(descriptor(
         add(base, mul(rowBlock(i32(f)), i32(kFragmentRows * kBlockK * 2))),
         kFragmentRows, left));
-  // Of a right factor that is contiguous along its columns.
-  int64_t run = std::min(tile.runColumns, getFactorRun(tile, schedule));
-  // The parts' columns follow each other in the stage.
-  SmallVector<int64_t> columns;
+  // The parts' columns follow each other in the stage; the runs of those of a
+  // right factor that is contiguous along them.
+  SmallVector<int64_t> columns, runs;
   int64_t offset = getRightOffset(tile, schedule);
   for (unsigned part : phase.parts) {
     columns.push_back(points * tile.parts[part].numGroups);
+    unsigned group = tile.parts[part].firstGroup;
+    const OperandModel &rhs = *phase.rhs[tile.groups[group].accumulator];
+    runs.push_back(std::min(tile.runColumns * rhs.getColumnsOfPoint(),
+                            getFactorRun(tile, rhs, schedule)));
     Value at = add(base, i32(offset));
     w.push_back(
-        !phase.rhsKMajor && run < kLongRun
-            ? runsDescriptor(at, run)
+        !phase.rhsKMajor && runs.back() < kLongRun
+            ? runsDescriptor(at, runs.back())
             : descriptor(at, phase.rhsKMajor ? columns.back() : kFactorColumns,
                          right));
     offset += columns.back() * kBlockK * 2;
@@ -102,10 +105,10 @@ void KernelEmitter::multiplyBlock(const TileModel &tile, const Phase &phase,
   // descriptor counts in 16 bytes.
   constexpr int64_t kSteps = 4;
   int64_t stepA = phase.lhsKMajor ? 2 : 128;
-  int64_t stepW = phase.rhsKMajor ? 2 : 2 * run;
   for (int64_t k = 0; k < kSteps; ++k)
     for (auto [i, accumulator] : llvm::enumerate(accumulators)) {
       int64_t part = i / fragments;
+      int64_t stepW = phase.rhsKMajor ? 2 : 2 * runs[part];
       bool sets = first && k == 0 && phase.sets[part];
       accumulator = NVVM::WgmmaMmaAsyncOp::create(
           b, loc, accumulator.getType(), accumulator,

@@ -91,6 +91,7 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
+#include <array>
 #include <tuple>
 
 namespace mlir::coda_gpu {
@@ -532,6 +533,8 @@ private:
   Value loadAt(const OperandModel &operand, Value offset, Type type);
 
   // The region.
+  Value loadAccumulators(unsigned group);
+  std::array<Value, 2> loadPairs(unsigned group);
   Placed evaluate(Value value);
   Placed evaluateOp(Operation *op);
   void evaluateBlock();

@@ -137,6 +137,14 @@ int64_t coda_gpu::getStagingPerChunk(const TileModel &tile,
                         [](const StagedBox &box) { return !box.inPlace; });
 }
 
+const OperandModel &TileModel::getRightFactor(unsigned group) const {
+  unsigned accumulator = groups[group].accumulator;
+  auto phase = phases.begin();
+  while (!phase->rhs[accumulator])
+    ++phase;
+  return *phase->rhs[accumulator];
+}
+
 bool TileModel::hasColumnReduction() const {
   return getNumColumnReductions() != 0;
 }
@@ -164,6 +172,7 @@ private:
   LogicalResult setRunColumns();
   unsigned syntheticDim(DimKind kind);
   OperandModel makeOperand(unsigned number);
+  void joinPairs(OperandModel &rhs);
   FailureOr<Phase> makePhase(unsigned accumulator, unsigned product);
   LogicalResult makePhases();
   LogicalResult makeInputs();
@@ -299,8 +308,8 @@ void ModelBuilder::mergeDims() {
   model.outerN = n;
 }
 
-/// Where there are several n dims, a chunk of 64 columns lies in one row of the
-/// inner one, or is made of whole rows of it.
+/// Where there are several n dims, a chunk lies in one row of the inner one, or is
+/// made of whole rows of it.
 LogicalResult ModelBuilder::setRunColumns() {
   if (model.outerN.empty())
     return success();
@@ -308,13 +317,19 @@ LogicalResult ModelBuilder::setRunColumns() {
     if (ShapedType::isDynamic(model.dims[d].extent))
       return fail("an inner n dim is dynamic");
   int64_t inner = model.dims[model.innerN].extent;
-  if (!ShapedType::isDynamic(inner) && inner % kLongRun == 0)
+  // 96 columns are three chunks of 32, 80 five of 16.
+  if (!ShapedType::isDynamic(inner) && inner % kMinChunk == 0 &&
+      kLongRun % inner != 0) {
+    while (inner % model.maxChunk != 0)
+      model.maxChunk /= 2;
+    return success();
+  }
+  if (inner == kLongRun)
     return success();
   // The copy engine moves pieces of 16 bytes or more.
   constexpr int64_t kMinRun = 8;
   if (ShapedType::isDynamic(inner) || inner < kMinRun || kLongRun % inner != 0)
-    return fail("the inner of several n dims is no multiple of 64, and none of "
-                "8, 16 and 32");
+    return fail("the inner of several n dims is no multiple of 16, and not 8");
   // The last chunk of all may have fewer rows.
   int64_t outer = model.dims[model.outerN.back()].extent;
   if (model.outerN.size() > 1 &&
@@ -390,6 +405,31 @@ OperandModel ModelBuilder::makeOperand(unsigned number) {
   return operand;
 }
 
+/// Where a u dim of two points is innermost in `rhs`, right behind the inner n dim,
+/// the two are columns like others: those of a thread are neighbours, which the
+/// region tells apart.
+void ModelBuilder::joinPairs(OperandModel &rhs) {
+  if (rhs.dims.size() < 2)
+    return;
+  unsigned u = rhs.dims.back();
+  const ModelDim &n = model.dims[model.innerN];
+  size_t before = rhs.dims.size() - 2;
+  if (model.dims[u].kind != DimKind::u || model.dims[u].extent != 2 ||
+      rhs.dims[before] != model.innerN || rhs.strides[before] != 2 ||
+      rhs.strides.back() != 1 || ShapedType::isDynamic(n.extent) ||
+      llvm::any_of(ArrayRef(rhs.dims).drop_back(), [&](unsigned d) {
+        return model.dims[d].kind == DimKind::u;
+      }))
+    return;
+  rhs.pairs = u;
+  llvm::append_range(rhs.positions[before], rhs.positions.back());
+  rhs.strides[before] = 1;
+  rhs.dims.pop_back();
+  rhs.positions.pop_back();
+  rhs.granules.pop_back();
+  rhs.strides.pop_back();
+}
+
 void ModelBuilder::setUDims(ArrayRef<unsigned> operandDims,
                             SmallVector<unsigned> &uDims, int64_t &points) {
   points = 1;
@@ -449,6 +489,7 @@ FailureOr<Phase> ModelBuilder::makePhase(unsigned accumulator,
   Phase phase;
   phase.lhs = makeOperand(product);
   OperandModel rhs = makeOperand(op.getNumProducts() + product);
+  joinPairs(rhs);
   if (failed(checkFactors(phase.lhs, rhs)))
     return failure();
   if (!isTensorMapped(phase.lhs, 8, 16) || !isTensorMapped(rhs, 8, 16))
@@ -494,12 +535,21 @@ LogicalResult ModelBuilder::makePhases() {
     }
   // The points of an accumulator's u dims, row-major.
   SmallVector<unsigned> firstGroups;
+  SmallVector<bool> havePairs;
   for (unsigned a = 0; a < sizes.size(); ++a) {
     auto first = llvm::find_if(
         model.phases, [&](const Phase &phase) { return phase.rhs[a]; });
-    SmallVector<unsigned> uDims;
+    SmallVector<unsigned> dims(first->rhs[a]->dims), uDims;
+    havePairs.push_back(first->rhs[a]->pairs.has_value());
+    if (havePairs[a])
+      dims.push_back(*first->rhs[a]->pairs);
+    if (llvm::any_of(model.phases, [&](const Phase &phase) {
+          return phase.rhs[a] && phase.rhs[a]->pairs.has_value() != havePairs[a];
+        }))
+      return fail("the columns of a pair are neighbours in one of an "
+                  "accumulator's right factors, in another they are not");
     int64_t points;
-    setUDims(first->rhs[a]->dims, uDims, points);
+    setUDims(dims, uDims, points);
     firstGroups.push_back(model.groups.size());
     for (int64_t i = 0; i < points; ++i)
       model.groups.push_back({a, model.uCoords(uDims, i)});
@@ -507,7 +557,8 @@ LogicalResult ModelBuilder::makePhases() {
   firstGroups.push_back(model.groups.size());
   for (unsigned begin = 0, end; begin < sizes.size(); begin = end) {
     for (end = begin + 1; end < sizes.size(); ++end)
-      if (llvm::any_of(model.phases, [&](const Phase &phase) {
+      if (havePairs[begin] != havePairs[end] ||
+          llvm::any_of(model.phases, [&](const Phase &phase) {
             return phase.rhs[begin].has_value() != phase.rhs[end].has_value();
           }))
         break;
@@ -679,10 +730,10 @@ LogicalResult ModelBuilder::makeGroups() {
     }
     if (found != over.size())
       return fail("a group keeps an inner n dim");
-    if (columns % kMaxChunk != 0 ||
+    if (columns % kMinChunk != 0 ||
         (model.groupColumns && model.groupColumns != columns))
       return fail("groups of " + Twine(columns) +
-                  " columns: they must be multiples of 64, and all alike");
+                  " columns: they must be multiples of 16, and all alike");
     model.groupColumns = columns;
   }
   return success();

@@ -95,6 +95,9 @@ struct OperandModel {
   bool fresh = false;
   /// No kernel before this one in its call writes it (coda.unwritten).
   bool unwritten = false;
+  /// Of a right factor: the u dim of two points that its columns alternate
+  /// between. It is none of `dims`: the last has two columns for each point.
+  std::optional<unsigned> pairs;
 
   /// Index of model dim `dim` in `dims`; -1 if the operand does not have it, or
   /// has groups of it.
@@ -106,6 +109,8 @@ struct OperandModel {
     return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 16);
   }
   bool has(unsigned dim) const { return find(dim) >= 0; }
+  /// Columns for each point of n.
+  int64_t getColumnsOfPoint() const { return pairs ? 2 : 1; }
 };
 
 /// A tile load by the copy engine, ahead of its use, or a load by each thread.
@@ -186,6 +191,9 @@ struct TileModel {
   /// the extent of a narrower one; the chunk then has 64 / runColumns
   /// coordinates of the last outer n dim.
   int64_t runColumns = kLongRun;
+  /// The most columns of a chunk, so that one that is no run of `runColumns` lies
+  /// in a row of the inner n dim.
+  int64_t maxChunk = kMaxChunk;
   SmallVector<unsigned> uDims;
   /// That of the first left factor; of 8-bit ones others may differ.
   Type factorType;
@@ -198,7 +206,7 @@ struct TileModel {
   std::vector<OutputModel> outputs;
   /// The most rows that a call has; 0 if not known.
   int64_t maxRows = 0;
-  /// Columns of a coda.group_reduce's group, a multiple of 64; 0: no such op.
+  /// Columns of a coda.group_reduce's group, a multiple of 16; 0: no such op.
   int64_t groupColumns = 0;
 
   /// Number of 64-column slices side by side in the accumulator per 64 points
@@ -206,6 +214,8 @@ struct TileModel {
   int64_t getNumGroups() const { return groups.empty() ? 1 : groups.size(); }
   /// Extent of n as a whole; kDynamic if not known.
   int64_t getColumns() const;
+  /// The first right factor of the accumulator of group `group`.
+  const OperandModel &getRightFactor(unsigned group) const;
   /// Prefetched boxes and staged ones per chunk of 64 points of n.
   int64_t getPrefetchedPerChunk() const;
   int64_t getStagingPerChunk() const;
@@ -291,9 +301,15 @@ inline int64_t getThreadAccumulators(ScheduleAttr schedule) {
 }
 /// Points of n of one tile of `tile` under `schedule`.
 int64_t getTilePoints(const TileModel &tile, ScheduleAttr schedule);
-/// Columns of a box of a right factor that does not come in one: what divides
-/// those of the tile, at most 64.
-int64_t getFactorRun(const TileModel &tile, ScheduleAttr schedule);
+/// Columns of a box of right factor `rhs` that does not come in one: what divides
+/// those of the tile and lies in one row of the inner n dim, or is made of such
+/// rows, at most 64.
+int64_t getFactorRun(const TileModel &tile, const OperandModel &rhs,
+                     ScheduleAttr schedule);
+/// Rows of the inner n dim, or 1 for a part of one, that a tile's columns of right
+/// factor `rhs` are if they are one box of rows of k; 0: they are several.
+int64_t getRowsOfBox(const TileModel &tile, const OperandModel &rhs,
+                     ScheduleAttr schedule);
 /// Rows of `tile`, of all m and b dims together, or the most that there are; 0 if
 /// not known.
 int64_t getRows(const TileModel &tile);

@@ -30,7 +30,8 @@ SmallVector<int64_t> KernelEmitter::boxOf(const OperandModel &operand,
   return box;
 }
 
-/// A box of `columns` columns, 64 or a part of them, by `extent` along `dim`.
+/// A box of `columns` columns of the operand, 64 or a part of them, by `extent`
+/// along `dim`.
 SmallVector<int64_t> KernelEmitter::columnsBoxOf(const TileModel &tile,
                                                  const OperandModel &operand,
                                                  unsigned dim, int64_t extent,
@@ -40,10 +41,11 @@ SmallVector<int64_t> KernelEmitter::columnsBoxOf(const TileModel &tile,
     if (int position = operand.find(d); position >= 0)
       box[position] = to;
   };
+  int64_t run = tile.runColumns * operand.getColumnsOfPoint();
   set(dim, extent);
-  set(tile.innerN, std::min(columns, tile.runColumns));
-  if (tile.runColumns < columns)
-    set(tile.outerN.back(), columns / tile.runColumns);
+  set(tile.innerN, std::min(columns, run));
+  if (run < columns)
+    set(tile.outerN.back(), columns / run);
   return box;
 }
 
@@ -62,8 +64,12 @@ void KernelEmitter::skipColumns(const TileModel &tile, int64_t columns,
 SmallVector<Value> KernelEmitter::tensorCoords(const OperandModel &operand,
                                                ArrayRef<Value> coords) {
   SmallVector<Value> result;
-  for (unsigned d : llvm::reverse(operand.dims))
-    result.push_back(toIndex(coords[d]));
+  for (unsigned d : llvm::reverse(operand.dims)) {
+    Value coord = coords[d];
+    if (operand.pairs && d == operand.dims.back())
+      coord = mul(coord, i32(operand.getColumnsOfPoint()));
+    result.push_back(toIndex(coord));
+  }
   return result;
 }
 
@@ -124,8 +130,12 @@ void KernelEmitter::loadBlock(const TileModel &tile, const Phase &phase,
     if (!phase.rhs[group.accumulator])
       continue;
     const OperandModel &rhs = *phase.rhs[group.accumulator];
+    // The columns of pairs come with those of the first point.
+    if (rhs.pairs && group.u[*rhs.pairs] != 0)
+      continue;
+    int64_t times = rhs.getColumnsOfPoint();
     if (skips(rhs)) {
-      offset += points * kBlockK * 2;
+      offset += points * times * kBlockK * 2;
       continue;
     }
     SmallVector<Value> there = coords;
@@ -133,32 +143,21 @@ void KernelEmitter::loadBlock(const TileModel &tile, const Phase &phase,
       there[d] = i32(group.u[d]);
     // One box for all points where they lie in one run of rows, else one per
     // 64 columns, or of as many as divide the tile's.
-    int64_t inner = tile.dims[tile.innerN].extent;
-    bool oneBox = phase.rhsKMajor && tile.outerN.empty();
-    SmallVector<int64_t> box = boxOf(rhs, tile.innerN, points, tile.blockK);
-    if (phase.rhsKMajor && !tile.outerN.empty()) {
-      unsigned outer = tile.outerN.back();
-      int outerAt = rhs.find(outer), innerAt = rhs.find(tile.innerN);
-      int64_t outerExtent = tile.dims[outer].extent;
-      if (points <= inner && inner % points == 0) {
-        oneBox = true;
-      } else if (points % inner == 0 && outerAt < innerAt &&
-                 (tile.outerN.size() == 1 ||
-                  outerExtent % (points / inner) == 0)) {
-        oneBox = true;
-        box[innerAt] = inner;
-        box[outerAt] = points / inner;
-      }
-    }
-    if (oneBox) {
+    int64_t rows = phase.rhsKMajor ? getRowsOfBox(tile, rhs, schedule) : 0;
+    if (rows) {
+      SmallVector<int64_t> box =
+          boxOf(rhs, tile.innerN, points / rows, tile.blockK);
+      if (rows > 1)
+        box[rhs.find(tile.outerN.back())] = rows;
       loadShared(rhs, box, there, at.stage, add(base, i32(offset)), right);
       offset += points * kBlockK * 2;
       continue;
     }
-    int64_t columns = getFactorRun(tile, schedule);
-    forShare(points / columns, right, [&](Value chunk, const Share &share) {
+    int64_t columns = getFactorRun(tile, rhs, schedule);
+    forShare(points * times / columns, right, [&](Value chunk,
+                                                  const Share &share) {
       SmallVector<Value> chunkAt = chunkCoords(
-          tile, tileAt, add(tileAt.column, mul(chunk, i32(columns))));
+          tile, tileAt, add(tileAt.column, mul(chunk, i32(columns / times))));
       for (unsigned d : tile.outerN)
         there[d] = chunkAt[d];
       there[tile.innerN] = chunkAt[tile.innerN];
@@ -168,7 +167,7 @@ void KernelEmitter::loadBlock(const TileModel &tile, const Phase &phase,
           add(base, add(i32(offset), mul(chunk, i32(columns * kBlockK * 2)))),
           share);
     });
-    offset += points * kBlockK * 2;
+    offset += points * times * kBlockK * 2;
   }
 }
 

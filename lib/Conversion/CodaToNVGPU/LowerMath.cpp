@@ -292,7 +292,8 @@ struct ExtendPairs : public OpRewritePattern<arith::ExtFOp> {
 };
 
 /// x + (a b + c d) => (x + a b) + c d: two instructions, not three. The sum of
-/// products may be an element of a vector of which only elements are read.
+/// products may be an element of a vector of which only elements are read. A
+/// product as x would gain nothing, and be the next sum of two products.
 struct ChainSums : public OpRewritePattern<arith::AddFOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -309,7 +310,8 @@ struct ChainSums : public OpRewritePattern<arith::AddFOp> {
       auto extract = inner.getDefiningOp<vector::ExtractOp>();
       auto sum = (extract ? extract.getSource() : inner)
                      .getDefiningOp<arith::AddFOp>();
-      if (!sum || !inner.hasOneUse() || !readAlone(sum) ||
+      if (!sum || other.getDefiningOp<arith::MulFOp>() || !inner.hasOneUse() ||
+          !readAlone(sum) ||
           !sum.getLhs().getDefiningOp<arith::MulFOp>() ||
           !sum.getRhs().getDefiningOp<arith::MulFOp>())
         continue;

@@ -21,8 +21,30 @@ int64_t coda_gpu::getTilePoints(const TileModel &tile, ScheduleAttr schedule) {
   return schedule.getTile()[1] / tile.getNumGroups() / chunk * chunk;
 }
 
-int64_t coda_gpu::getFactorRun(const TileModel &tile, ScheduleAttr schedule) {
-  return std::gcd(getTilePoints(tile, schedule), kFactorColumns);
+int64_t coda_gpu::getFactorRun(const TileModel &tile, const OperandModel &rhs,
+                               ScheduleAttr schedule) {
+  int64_t times = rhs.getColumnsOfPoint();
+  int64_t run =
+      std::gcd(getTilePoints(tile, schedule) * times, kFactorColumns);
+  // Rows that are no runs of a chunk are of a known extent.
+  if (!tile.outerN.empty() && tile.runColumns == kLongRun)
+    run = std::gcd(run, tile.dims[tile.innerN].extent * times);
+  return run;
+}
+
+int64_t coda_gpu::getRowsOfBox(const TileModel &tile, const OperandModel &rhs,
+                               ScheduleAttr schedule) {
+  int64_t points = getTilePoints(tile, schedule);
+  int64_t inner = tile.dims[tile.innerN].extent;
+  if (tile.outerN.empty() || (points <= inner && inner % points == 0))
+    return 1;
+  unsigned outer = tile.outerN.back();
+  int64_t rows = points / inner;
+  bool areWhole = points % inner == 0 &&
+                  rhs.find(outer) < rhs.find(tile.innerN) &&
+                  (tile.outerN.size() == 1 ||
+                   tile.dims[outer].extent % rows == 0);
+  return areWhole ? rows : 0;
 }
 
 int64_t coda_gpu::getRows(const TileModel &tile) {
@@ -76,6 +98,10 @@ static int64_t getColumnUnit(const TileModel &tile, ScheduleAttr schedule) {
 }
 
 int64_t coda_gpu::getOwners(const TileModel &tile, ScheduleAttr schedule) {
+  // The accumulators of some columns of pairs are not those of each point.
+  for (unsigned group = 0; group < tile.groups.size(); ++group)
+    if (tile.getRightFactor(group).pairs)
+      return 1;
   int64_t units = getTilePoints(tile, schedule) / getColumnUnit(tile, schedule);
   return std::gcd(std::max<int64_t>(1, units), schedule.getSplit());
 }
@@ -314,7 +340,8 @@ std::string coda_gpu::getKernelName(func::FuncOp func, ScheduleAttr schedule) {
 
 static constexpr int64_t kMaxPrefetch = 16;
 /// Columns that the lanes of a warp share out when they reduce them: of 8 lanes
-/// each has one of every 8 at least.
+/// each has one of every 8 at least. Of 16 columns, where rows of the inner n dim
+/// are no more of them, two lanes have the same.
 static constexpr int64_t kReducedChunk = 32;
 
 /// Most stages that the loaded boxes of a group of `tile` lie in: all of them
@@ -429,6 +456,10 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
                 "as those of one that is loaded ahead");
   for (const TileModel &tile : kernel.tiles) {
     int64_t points = getTilePoints(tile, schedule);
+    if (chunk > tile.maxChunk)
+      return fail("the inner n dim has rows of " +
+                  Twine(tile.dims[tile.innerN].extent) +
+                  " columns, no multiple of chunks of " + Twine(chunk));
     if (points == 0)
       return fail("tile columns do not hold a chunk of " + Twine(chunk) +
                   " columns of each of " + Twine(tile.getNumGroups()) +
@@ -445,13 +476,16 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
                     " columns does not fit tiles of " + Twine(points));
     if (tile.hasColumnReduction() && shape[0] != kReducedRows)
       return fail("a column reduction needs tiles of 128 rows");
-    if (tile.hasColumnReduction() && chunk < kReducedChunk)
+    if (tile.hasColumnReduction() &&
+        chunk < std::min(kReducedChunk, tile.maxChunk))
       return fail("a column reduction needs chunks of 32 or 64 columns");
     if (schedule.getPingpong() && tile.phases.empty())
       return fail("a map has no products to run its region under");
-    if (tile.groupColumns && points % tile.groupColumns != 0)
+    if (tile.groupColumns && (points % tile.groupColumns != 0 ||
+                              tile.groupColumns % chunk != 0))
       return fail("groups of " + Twine(tile.groupColumns) +
-                  " columns do not fit tiles of " + Twine(points));
+                  " columns do not fit tiles of " + Twine(points) +
+                  ", or chunks of " + Twine(chunk));
     if (getSharingBlocks(schedule) > 1 && tile.phases.empty())
       return fail("a map has no factors that blocks could share");
     if (schedule.getSplit() > 1) {

@@ -121,13 +121,17 @@ static int64_t getNumTiles(const TileModel &tile, TileShape shape) {
 }
 
 /// Takes the widest chunk with which all columns of the accumulators are some
-/// argument's, and that groups of columns that are reduced over are made of;
-/// false, and the chunk as it was, if there is none.
+/// argument's, and that rows of the inner n dim and groups of columns that are
+/// reduced over are made of; false, and the chunk as it was, if there is none.
 static bool setChunk(const KernelModel &kernel, TileShape &shape) {
   auto fits = [&](const TileModel &tile) {
     ScheduleAttr schedule = shape.getSchedule(kernel.func.getContext());
     int64_t points = getTilePoints(tile, schedule);
     return points * tile.getNumGroups() == shape.columns &&
+           shape.chunk <= tile.maxChunk &&
+           (tile.groupColumns == 0 ||
+            (tile.groupColumns % shape.chunk == 0 &&
+             points % tile.groupColumns == 0)) &&
            llvm::all_of(tile.outputs, [&](const OutputModel &output) {
              return output.reduce != ReduceKind::Rows ||
                     (output.groupColumns % shape.chunk == 0 &&
@@ -456,6 +460,32 @@ static SmallVector<TileShape> getShapesForFewTiles(const KernelModel &kernel) {
   return shapes;
 }
 
+/// Time for which a k block's products wait for what asks for its boxes, as a part
+/// of theirs: a right factor of which the tile's columns are many short runs.
+static double getTimeOfRuns(const KernelModel &kernel, TileShape shape) {
+  // Of a box, and of the products of a multiprocessor.
+  constexpr double kBoxUs = 0.05, kPointsPerUs = 59e3;
+  ScheduleAttr schedule = shape.getSchedule(kernel.func.getContext());
+  double most = 0;
+  for (const TileModel &tile : kernel.tiles)
+    for (const Phase &phase : tile.phases) {
+      int64_t boxes = 0;
+      for (const std::optional<OperandModel> &rhs : phase.rhs) {
+        if (!rhs || (phase.rhsKMajor && getRowsOfBox(tile, *rhs, schedule)))
+          continue;
+        int64_t columns = getTilePoints(tile, schedule) * phase.numGroups /
+                          llvm::count_if(phase.rhs, [](const auto &other) {
+                            return other.has_value();
+                          });
+        boxes += columns / getFactorRun(tile, *rhs, schedule) -
+                 llvm::divideCeil(columns, kFactorColumns);
+      }
+      most = std::max(most,
+                      boxes * kBoxUs * kPointsPerUs / (shape.rows * shape.columns));
+    }
+  return most;
+}
+
 /// Tiles in the order in which they are tried. What counts: points of the
 /// busiest multiprocessor, and the time of a point, which is less in a larger
 /// tile (fewer bytes move, which the chip, limited by power, pays back in clock)
@@ -539,6 +569,7 @@ static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
                                               : candidate.region;
     if (waits && candidate.shape.pingpong)
       factor += kWaiting;
+    factor += getTimeOfRuns(kernel, candidate.shape);
     return getBusiestPoints(kernel, candidate.shape) * factor;
   };
   llvm::stable_sort(tried, [&](const Candidate &x, const Candidate &y) {
@@ -721,6 +752,7 @@ coda_gpu::enumerateSchedules(const KernelModel &kernel, bool batchInvariant,
     loads = std::max(loads, loaded);
   }
   SmallVector<ScheduleAttr> schedules;
+  std::string otherReason;
   for (TileShape shape : getTileShapes(kernel)) {
     if (batchInvariant && !isBatchInvariant(shape.getSchedule(context)))
       continue;
@@ -749,8 +781,10 @@ coda_gpu::enumerateSchedules(const KernelModel &kernel, bool batchInvariant,
             ringBytes < kRingBytesOfFewRows)
           continue;
         std::string why;
+        // That nothing is stored in place, say, is not why nothing fits.
+        std::string &noted = placement.inPlace ? otherReason : reason;
         if (failed(verifySchedule(kernel, schedule, why)))
-          reason = reason.empty() ? why : reason;
+          noted = noted.empty() ? why : noted;
         else if (!llvm::is_contained(schedules, schedule))
           schedules.push_back(schedule);
       }
@@ -767,6 +801,7 @@ coda_gpu::enumerateSchedules(const KernelModel &kernel, bool batchInvariant,
           add(placement, stages);
       }
   }
+  reason = reason.empty() ? otherReason : reason;
   SmallVector<ScheduleAttr> halves = getHalfChunkSchedules(kernel, schedules);
   SmallVector<ScheduleAttr> sharing = getSharingSchedules(kernel, schedules);
   llvm::append_range(schedules, halves);

@@ -307,7 +307,7 @@ func.func private @predicate_stored(%x: tensor<64x64xf32>, %o: tensor<64x64xi1>)
 // CHECK: func.func private @separated_member({{.*}} attributes {coda.kernel, no_inline}
 // CHECK: acc(%{{.+}}[m, k] * %{{.+}}[k, n0, n1, n2] :
 func.func private @separated(%a: tensor<256x64xbf16>, %v: tensor<64x3x2x16xbf16>, %w: tensor<64x3x16xbf16>, %c: tensor<256x16xf32>, %o: tensor<3x256x2x16xi1>, %s: tensor<256xf32>) -> (tensor<3x256x2x16xi1>, tensor<256xf32>) attributes {coda.kernel, no_inline} {
-  // expected-remark-re @+1 {{'separated' is not one kernel: unfused-on-device: no schedule on sm_90a: {{.+}}; its products are kernels of their own}}
+  // expected-remark-re @+1 {{'separated' is not one kernel: unfused-on-device: no schedule on sm_90a: {{.+}}; its products are kernels of their own, the rest of it runs as loops}}
   %0:2 = coda.gemm acc(%a[m, k] * %v[k, n0, u, n1], %a[m, k] * %w[k, n0, n1] : tensor<256x64xbf16>, tensor<64x3x2x16xbf16>, tensor<256x64xbf16>, tensor<64x3x16xbf16>)
       ins(%c[m, n1] : tensor<256x16xf32>)
       outs(%o[n0, m, u, n1], fresh add %s[m] : tensor<3x256x2x16xi1>, tensor<256xf32>) {
@@ -320,6 +320,28 @@ func.func private @separated(%a: tensor<256x64xbf16>, %v: tensor<64x3x2x16xbf16>
     coda.yield %pn, %qn, %q : i1, i1, f32
   }
   return %0#0, %0#1 : tensor<3x256x2x16xi1>, tensor<256xf32>
+}
+
+// -----
+
+// Halves of 40 columns are no chunks: the products are a kernel all the same.
+// CHECK-LABEL: func.func private @halves_of_40(
+// CHECK: call @halves_of_40_member
+// CHECK: linalg.generic
+// CHECK: func.func private @halves_of_40_member({{.*}} attributes {coda.kernel, no_inline}
+// CHECK: acc(%{{.+}}[m, k] * %{{.+}}[n0, n1, n2, k] :
+func.func private @halves_of_40(%a: tensor<256x64xbf16>, %w: tensor<3x2x40x64xbf16>, %c: tensor<256x40xf32>, %o: tensor<3x256x2x40xbf16>) -> tensor<3x256x2x40xbf16> attributes {coda.kernel, no_inline} {
+  // expected-remark @+1 {{no schedule on sm_90a: the inner of several n dims is no multiple of 16, and not 8; its products are kernels of their own, the rest of it runs as loops}}
+  %0 = coda.gemm acc(%a[m, k] * %w[n0, u, n1, k] : tensor<256x64xbf16>, tensor<3x2x40x64xbf16>)
+      ins(%c[m, n1] : tensor<256x40xf32>) outs(%o[n0, m, u, n1] : tensor<3x256x2x40xbf16>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %p = arith.mulf %x, %s : f32
+    %q = arith.mulf %y, %s : f32
+    %pb = arith.truncf %p : f32 to bf16
+    %qb = arith.truncf %q : f32 to bf16
+    coda.yield %pb, %qb : bf16, bf16
+  }
+  return %0 : tensor<3x256x2x40xbf16>
 }
 
 // -----

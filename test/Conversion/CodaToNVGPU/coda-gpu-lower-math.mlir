@@ -150,6 +150,24 @@ func.func @chain_not(%s: f32, %x: f32, %y: f32) -> (f32, f32) {
 
 // -----
 
+// Three products: none of them is what the other two are added to, in turn.
+// CHECK-LABEL: func.func @chain_of_products
+// CHECK-SAME: (%[[A:.*]]: f32, %[[B:.*]]: f32)
+// CHECK-DAG: %[[P:.*]] = arith.mulf %[[A]], %[[B]]
+// CHECK-DAG: %[[Q:.*]] = arith.mulf %[[A]], %[[A]]
+// CHECK: %[[S:.*]] = arith.addf %[[P]], %[[Q]]
+// CHECK: %[[T:.*]] = arith.addf %[[S]], %[[Q]]
+// CHECK: return %[[T]]
+func.func @chain_of_products(%a: f32, %b: f32) -> f32 {
+  %p = arith.mulf %a, %b : f32
+  %q = arith.mulf %a, %a : f32
+  %s = arith.addf %p, %q : f32
+  %t = arith.addf %s, %q : f32
+  return %t : f32
+}
+
+// -----
+
 // CHECK-LABEL: func.func @div
 // CHECK-SAME: (%[[X:.*]]: f32, %[[Y:.*]]: f32)
 // CHECK: %[[R:.*]] = llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"(%[[Y]])

@@ -2,7 +2,7 @@
 
 // Runs of columns that no chunk is made of.
 
-// expected-error @+1 {{no schedule for this kernel on sm_90a: the inner of several n dims is no multiple of 64, and none of 8, 16 and 32}}
+// expected-error @+1 {{no schedule for this kernel on sm_90a: the inner of several n dims is no multiple of 16, and not 8}}
 func.func private @runs(%a: memref<256x192xbf16>, %w: memref<8x2x24x192xbf16>, %o: memref<8x256x2x24xbf16>) attributes {coda.kernel} {
   coda.gemm acc(%a[m, k] * %w[n0, u, n1, k] : memref<256x192xbf16>, memref<8x2x24x192xbf16>)
       outs(%o[n0, m, u, n1] : memref<8x256x2x24xbf16>) {
@@ -71,6 +71,18 @@ func.func private @widths(%a: memref<256x128xf8E4M3FN>, %w: memref<256x128xf8E4M
       coda.yield %y : bf16
     }
     coda.yield
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{no schedule for this kernel on sm_90a: the columns of a pair are neighbours in one of an accumulator's right factors, in another they are not}}
+func.func private @pairs_of_both(%a: memref<256x128xbf16>, %b: memref<256x64xbf16>, %w: memref<128x4x64x2xbf16>, %v: memref<4x64x2x64xbf16>, %o: memref<4x256x64x2xf32>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k0] * %w[k0, n0, n1, u] + %b[m, k1] * %v[n0, n1, u, k1] : memref<256x128xbf16>, memref<128x4x64x2xbf16>, memref<256x64xbf16>, memref<4x64x2x64xbf16>)
+      outs(%o[n0, m, n1, u] : memref<4x256x64x2xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    coda.yield %x, %y : f32, f32
   }
   return
 }

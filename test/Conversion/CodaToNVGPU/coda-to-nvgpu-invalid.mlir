@@ -371,3 +371,33 @@ func.func private @chunk(%a: memref<64x64xbf16>, %w: memref<64x64xbf16>, %o: mem
   }
   return
 }
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: the inner n dim has rows of 48 columns, no multiple of chunks of 32}}
+func.func private @chunk_over_rows(%a: memref<256x128xbf16>, %w: memref<4x2x48x128xbf16>, %o: memref<4x256x2x48xbf16>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 192, 64], stages = 3, staging = 2, prefetch = 0, raster = 8, chunk = 32>} {
+  coda.gemm acc(%a[m, k] * %w[n0, u, n1, k] : memref<256x128xbf16>, memref<4x2x48x128xbf16>)
+      outs(%o[n0, m, u, n1] : memref<4x256x2x48xbf16>) {
+  ^bb0(%x: f32, %y: f32):
+    %xb = arith.truncf %x : f32 to bf16
+    %yb = arith.truncf %y : f32 to bf16
+    coda.yield %xb, %yb : bf16, bf16
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: groups of 32 columns do not fit tiles of 64, or chunks of 64}}
+func.func private @group_in_chunk(%a: memref<256x128xbf16>, %w: memref<4x2x32x128xbf16>, %o: memref<4x256x2x32xf32>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64], stages = 3, staging = 4, prefetch = 0, raster = 8>} {
+  coda.gemm acc(%a[m, k] * %w[n0, u, n1, k] : memref<256x128xbf16>, memref<4x2x32x128xbf16>)
+      outs(%o[n0, m, u, n1] : memref<4x256x2x32xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %z = arith.addf %x, %y : f32
+    %g = coda.group_reduce add %z over [n1] : f32
+    coda.yield %g, %z : f32, f32
+  }
+  return
+}

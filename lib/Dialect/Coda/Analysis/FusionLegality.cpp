@@ -227,8 +227,42 @@ static bool fitsUnroll(TileOpInterface op, int64_t extent) {
   return points >= 2 && points <= 8;
 }
 
+/// Columns that a tile has at most, of all accumulators together.
+static constexpr int64_t kTileColumns = 256;
+
+/// Region arguments of `op` that are accumulators.
+static int64_t getNumAccumulators(TileOpInterface op) {
+  int64_t count = 0;
+  for (unsigned a = 0; a < op.getAccSizes().size(); ++a)
+    count += op.getAccArguments(a).size();
+  return count;
+}
+
+/// Columns that a tile needs to hold a group over dims `dims` of `op` of each of
+/// `accumulators` accumulators; kDynamic if an extent is not known.
+static int64_t getGroupColumns(TileOpInterface op, ArrayRef<unsigned> dims,
+                               int64_t accumulators) {
+  SmallVector<int64_t> extents = op.getStaticExtents();
+  int64_t columns = std::max<int64_t>(1, accumulators);
+  for (unsigned d : dims) {
+    if (ShapedType::isDynamic(extents[d]))
+      return ShapedType::kDynamic;
+    columns *= extents[d];
+  }
+  return columns;
+}
+
+/// The dims of `op` that `group` goes over.
+static SmallVector<unsigned> getDims(TileOpInterface op, GroupReduceOp group) {
+  SmallVector<unsigned> dims;
+  for (DimAttr d : group.getOver().getAsRange<DimAttr>())
+    dims.push_back(op.getDimPosition(d.getKind(), d.getIndex()));
+  return dims;
+}
+
 /// Whether dim `dim` of `op` may become a u dim.
 static LogicalResult canUnroll(TileOpInterface op, unsigned dim,
+                               const LegalityOptions &options,
                                Refusal &refusal) {
   int64_t extent = op.getStaticExtents()[dim];
   if (ShapedType::isDynamic(extent) || !fitsUnroll(op, extent))
@@ -241,12 +275,19 @@ static LogicalResult canUnroll(TileOpInterface op, unsigned dim,
     if (op.getLhsMap(i).isFunctionOfDim(dim))
       return refuse(refusal, FusionReason::NoCommonSpace, op,
                     "a dim of the left factor cannot be unrolled");
-  for (Operation &inner : op.getBody().front().without_terminator())
-    if (auto group = dyn_cast<GroupReduceOp>(inner))
-      for (DimAttr d : group.getOver().getAsRange<DimAttr>())
-        if (op.getDimPosition(d.getKind(), d.getIndex()) == dim)
-          return refuse(refusal, FusionReason::DynamicGroup, op,
-                        "a group reduction goes over the dim to be unrolled");
+  for (GroupReduceOp group : op.getBody().getOps<GroupReduceOp>()) {
+    SmallVector<unsigned> over = getDims(op, group);
+    bool isOver = llvm::is_contained(over, dim);
+    if (isOver && options.strict)
+      return refuse(refusal, FusionReason::StrictRounding, op,
+                    "unrolled, a group's reduction would have another order");
+    if (!isOver &&
+        getGroupColumns(op, over, extent * getNumAccumulators(op)) >
+            kTileColumns)
+      return refuse(refusal, FusionReason::ResourceBound, op,
+                    "a tile does not hold a group of columns for each point of "
+                    "the dim to be unrolled");
+  }
   return success();
 }
 
@@ -266,6 +307,41 @@ static void addCorrespondence(TileOpInterface producer, unsigned output,
   AffineMap storeMap = producer.getOutputMap(output);
   for (unsigned r = 0; r < loadMap.getNumResults(); ++r)
     consumerToProducer[loadMap.getDimPosition(r)] = storeMap.getDimPosition(r);
+}
+
+/// Whether a reader of reduction `output` of `producer` at the points that it is
+/// of can have it in the tile: it is over the columns of a head, say, a run that a
+/// tile of `accumulators` holds. The reader then has it as a group's. A whole row is
+/// no group where others read its sum: they wait for no value that the sum is
+/// needed for.
+static LogicalResult canGroup(TileOpInterface producer, unsigned output,
+                              int64_t accumulators, Refusal &refusal) {
+  AffineMap map = producer.getOutputMap(output);
+  SmallVector<unsigned> columns;
+  bool keepsOuter = false, keepsInner = false, dropsOthers = false;
+  for (unsigned d = 0; d < producer.getNumDomainDims(); ++d) {
+    DimKind kind = producer.getDimKind(d);
+    bool isColumn = kind == DimKind::n, isKept = map.isFunctionOfDim(d);
+    dropsOthers |= !isKept && (kind == DimKind::b || kind == DimKind::m);
+    if (isColumn && !isKept)
+      columns.push_back(d);
+    else if (isColumn)
+      (columns.empty() ? keepsOuter : keepsInner) = true;
+  }
+  int64_t covered = getGroupColumns(producer, columns, accumulators);
+  if (!dropsOthers && keepsOuter && ShapedType::isDynamic(covered))
+    return refuse(refusal, FusionReason::DynamicGroup, producer,
+                  "a sum goes over columns of which only a call shows the "
+                  "number");
+  if (dropsOthers || ShapedType::isDynamic(covered) || covered > kTileColumns ||
+      !producer.getFresh()[output] ||
+      (!keepsOuter && !producer->getResult(output).hasOneUse()))
+    return refuse(refusal, FusionReason::ProducerPartialSum, producer,
+                  "a sum over the whole tile row is not known in the tile");
+  if (keepsInner)
+    return refuse(refusal, FusionReason::ProducerPartialSum, producer,
+                  "the columns of a sum are no run of them");
+  return success();
 }
 
 /// Two gemms can be one if they share left factors and so the k loop.
@@ -316,24 +392,30 @@ static LogicalResult canMergeProducts(TileOpInterface producer,
 /// Plans the merge of two tile ops of which one loads a store of the other.
 static LogicalResult planMerge(TileOpInterface producer, unsigned output,
                                TileOpInterface consumer, unsigned input,
-                               JoinPlan &plan, Refusal &refusal) {
+                               const LegalityOptions &options, JoinPlan &plan,
+                               Refusal &refusal) {
   AffineMap loadMap = consumer.getInputMap(input);
   plan.consumerToProducer.assign(consumer.getNumDomainDims(), -1);
   addCorrespondence(producer, output, loadMap, plan.consumerToProducer);
+  int64_t accumulators =
+      getNumAccumulators(producer) + getNumAccumulators(consumer);
 
-  // Every other load of a result of the producer must be of the same points.
+  // Every other load of a result of the producer must be of the same points, that
+  // of a reduction of points of the same group.
   for (unsigned i = 0; i < consumer.getInputs().size(); ++i) {
     if (consumer.getInputs()[i].getDefiningOp() != producer.getOperation())
       continue;
     unsigned o = cast<OpResult>(consumer.getInputs()[i]).getResultNumber();
-    if (producer.getCombiner(o))
-      return refuse(refusal, FusionReason::ProducerPartialSum, producer,
-                    "a sum over the whole tile row is not known in the tile");
+    bool isReduction = static_cast<bool>(producer.getCombiner(o));
+    if (isReduction && failed(canGroup(producer, o, accumulators, refusal)))
+      return failure();
     SmallVector<int> other(consumer.getNumDomainDims(), -1);
     addCorrespondence(producer, o, consumer.getInputMap(i), other);
-    if (consumer.getLoadCombiner(i) ||
-        !isFullMap(consumer, consumer.getInputMap(i)) ||
-        other != plan.consumerToProducer)
+    bool agrees = true;
+    for (auto [own, planned] : llvm::zip_equal(other, plan.consumerToProducer))
+      agrees &= own == planned || (isReduction && own < 0);
+    if (consumer.getLoadCombiner(i) || !agrees ||
+        (!isReduction && !isFullMap(consumer, consumer.getInputMap(i))))
       return refuse(refusal, FusionReason::NonProjectedMap, consumer,
                     "two loads of the producer's values are at different "
                     "points");
@@ -350,7 +432,7 @@ static LogicalResult planMerge(TileOpInterface producer, unsigned output,
     plan.kind = JoinKind::Unroll;
     plan.unrolled = cUnrolled ? producer : consumer;
     plan.unrolledDim = cUnrolled ? p : c;
-    return canUnroll(plan.unrolled, plan.unrolledDim, refusal);
+    return canUnroll(plan.unrolled, plan.unrolledDim, options, refusal);
   }
   // Dims that only the consumer has multiply its points.
   int64_t points = 1;
@@ -363,6 +445,12 @@ static LogicalResult planMerge(TileOpInterface producer, unsigned output,
                   "the u dims of both have too many points");
   if (failed(canMergeProducts(producer, consumer, plan, refusal)))
     return failure();
+  for (TileOpInterface op : {producer, consumer})
+    for (GroupReduceOp group : op.getBody().getOps<GroupReduceOp>())
+      if (getGroupColumns(op, getDims(op, group), accumulators) > kTileColumns)
+        return refuse(refusal, FusionReason::ResourceBound, op,
+                      "a tile does not hold a group of columns of each "
+                      "accumulator");
   // A map's dims take the kinds of the producer's; a gemm keeps its own.
   if (consumer.getNumProducts())
     for (auto [c, p] : llvm::enumerate(plan.consumerToProducer))
@@ -671,7 +759,7 @@ LogicalResult coda::planJoin(TileOpInterface consumer, unsigned input,
     return planClone(producer, output, consumer, input, plan, refusal);
   if (!options.strict && planAbsorb(producer, consumer, input, plan))
     return success();
-  return planMerge(producer, output, consumer, input, plan, refusal);
+  return planMerge(producer, output, consumer, input, options, plan, refusal);
 }
 
 LogicalResult coda::planSiblings(TileOpInterface first, TileOpInterface second,

@@ -370,12 +370,14 @@ PartitionReductionsPass::getCut(TileOpInterface op, unsigned o) {
     if (!isWhole && !ragged)
       return std::nullopt;
     // Groups of columns count along the only dim of them.
+    bool isNarrow = isKnown && d == dropped.front() &&
+                    covered * extent <= kWholeColumns;
     if (!isWhole && *kind == DimKind::n &&
-        (!divides || op.getNumDims(DimKind::n) != 1 ||
-         (isKnown && extent <= kWholeColumns)))
+        (isNarrow || (divides && op.getNumDims(DimKind::n) != 1)))
       return std::nullopt;
-    // Of rows the inner dims may make up a granule that has fewer.
-    if (isWhole || *kind == DimKind::n || covered == 1) {
+    // The inner dims may make up a granule that has fewer rows, or columns: those
+    // of a head of 96, say.
+    if (isWhole || (divides && *kind == DimKind::n) || covered == 1) {
       cut.split = d;
       cut.inner = inner;
       cut.isRagged = !isWhole;

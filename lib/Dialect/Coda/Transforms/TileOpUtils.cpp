@@ -268,33 +268,65 @@ TileOpInterface coda::unrollDim(RewriterBase &rewriter, TileOpInterface op,
     mapArguments(op.getInputMap(i), result.getInputMap(i),
                  op.getInputArguments(i), result.getInputArguments(i));
 
-  for (int64_t v = 0; v < extent; ++v)
-    for (Operation &inner : op.getBody().front().without_terminator()) {
-      auto index = dyn_cast<IndexOp>(inner);
-      DimKind kind = index ? index.getDim().getKind() : DimKind::k;
-      if (!index || op.getDimPosition(kind, index.getDim().getIndex()) != dim) {
-        Operation *copy = rewriter.clone(inner, copies[v]);
-        // Dims of the same kind behind the unrolled one move up by one.
-        auto renumber = [&](DimAttr d) {
-          unsigned old = op.getDimPosition(d.getKind(), d.getIndex());
-          unsigned pos = domain.getPosition(handles[old]);
-          return DimAttr::get(rewriter.getContext(), d.getKind(),
-                              pos - result.getDimPosition(d.getKind(), 0));
-        };
-        if (auto copied = dyn_cast<IndexOp>(copy))
-          copied.setDimAttr(renumber(copied.getDim()));
-        if (auto group = dyn_cast<GroupReduceOp>(copy)) {
-          SmallVector<Attribute> over;
-          for (DimAttr d : group.getOver().getAsRange<DimAttr>())
-            over.push_back(renumber(d));
-          group.setOverAttr(rewriter.getArrayAttr(over));
-        }
-        continue;
-      }
-      copies[v].map(index.getResult(),
-                    arith::ConstantIndexOp::create(rewriter, loc, v)
-                        .getResult());
+  // Dims of the same kind behind the unrolled one move up by one.
+  auto renumber = [&](DimAttr d) {
+    unsigned old = op.getDimPosition(d.getKind(), d.getIndex());
+    unsigned pos = domain.getPosition(handles[old]);
+    return DimAttr::get(rewriter.getContext(), d.getKind(),
+                        pos - result.getDimPosition(d.getKind(), 0));
+  };
+  auto isOfDim = [&](DimAttr d) {
+    return op.getDimPosition(d.getKind(), d.getIndex()) == dim;
+  };
+  auto renumberOthers = [&](GroupReduceOp group) {
+    SmallVector<Attribute> over;
+    for (DimAttr d : group.getOver().getAsRange<DimAttr>())
+      if (!isOfDim(d))
+        over.push_back(renumber(d));
+    return rewriter.getArrayAttr(over);
+  };
+  auto cloneAt = [&](Operation *inner, int64_t v) {
+    auto index = dyn_cast<IndexOp>(inner);
+    if (index && isOfDim(index.getDim())) {
+      copies[v].map(
+          index.getResult(),
+          arith::ConstantIndexOp::create(rewriter, loc, v).getResult());
+      return;
     }
+    Operation *copy = rewriter.clone(*inner, copies[v]);
+    if (auto copied = dyn_cast<IndexOp>(copy))
+      copied.setDimAttr(renumber(copied.getDim()));
+    if (auto group = dyn_cast<GroupReduceOp>(copy))
+      group.setOverAttr(renumberOthers(cast<GroupReduceOp>(inner)));
+  };
+  // A group over the dim is one of what its points combine to: it needs all
+  // copies of what is before it.
+  SmallVector<Operation *> before;
+  auto cloneBefore = [&] {
+    for (int64_t v = 0; v < extent; ++v)
+      for (Operation *inner : before)
+        cloneAt(inner, v);
+    before.clear();
+  };
+  for (Operation &inner : op.getBody().front().without_terminator()) {
+    auto group = dyn_cast<GroupReduceOp>(inner);
+    if (!group || llvm::none_of(group.getOver().getAsRange<DimAttr>(),
+                                isOfDim)) {
+      before.push_back(&inner);
+      continue;
+    }
+    cloneBefore();
+    Value all = copies[0].lookup(group.getValue());
+    for (int64_t v = 1; v < extent; ++v)
+      all = group.getCombiner().combine(rewriter, group.getLoc(), all,
+                                        copies[v].lookup(group.getValue()));
+    if (ArrayAttr over = renumberOthers(group); !over.empty())
+      all = GroupReduceOp::create(rewriter, group.getLoc(), all.getType(),
+                                  group.getCombiner(), all, over);
+    for (IRMapping &copy : copies)
+      copy.map(group.getResult(), all);
+  }
+  cloneBefore();
 
   SmallVector<Value> yielded;
   for (unsigned o = 0; o < op.getOutputs().size(); ++o) {
@@ -357,11 +389,8 @@ public:
   void cloneBody(TileOpInterface op, ArrayRef<unsigned> handles,
                  IRMapping &mapping) {
     auto renumber = [&](DimAttr d) {
-      unsigned pos = domain.getPosition(
-          handles[op.getDimPosition(d.getKind(), d.getIndex())]);
-      DimKind kind = result.getDimKind(pos);
-      return DimAttr::get(rewriter.getContext(), kind,
-                          pos - result.getDimPosition(kind, 0));
+      return this->renumber(op, handles,
+                            op.getDimPosition(d.getKind(), d.getIndex()));
     };
     for (Operation &inner : op.getBody().front().without_terminator()) {
       Operation *copy = rewriter.clone(inner, mapping);
@@ -374,6 +403,23 @@ public:
         group.setOverAttr(rewriter.getArrayAttr(over));
       }
     }
+  }
+
+  /// What output `o` of `op` is at a point for which the new op has `value`: that,
+  /// or, of a reduction over columns, the one over the group of the point.
+  Value reduceGroup(TileOpInterface op, ArrayRef<unsigned> handles, unsigned o,
+                    Value value) {
+    if (!op.getCombiner(o))
+      return value;
+    SmallVector<Attribute> over;
+    for (unsigned d = 0; d < op.getNumDomainDims(); ++d)
+      if (op.getDimKind(d) == DimKind::n && !op.getOutputMap(o).isFunctionOfDim(d))
+        over.push_back(renumber(op, handles, d));
+    if (over.empty())
+      return value;
+    return GroupReduceOp::create(rewriter, op->getLoc(), value.getType(),
+                                 op.getCombiner(o), value,
+                                 rewriter.getArrayAttr(over));
   }
 
   /// The values for output `o` of `op`, in the order of the new op's points.
@@ -397,6 +443,15 @@ public:
   }
 
 private:
+  /// What the new op calls dim `dim` of `op`.
+  DimAttr renumber(TileOpInterface op, ArrayRef<unsigned> handles,
+                   unsigned dim) {
+    unsigned pos = domain.getPosition(handles[dim]);
+    DimKind kind = result.getDimKind(pos);
+    return DimAttr::get(rewriter.getContext(), kind,
+                        pos - result.getDimPosition(kind, 0));
+  }
+
   RewriterBase &rewriter;
   TileOpInterface result;
   const DomainBuilder &domain;
@@ -512,7 +567,8 @@ TileOpInterface coda::mergeTileOps(RewriterBase &rewriter,
       points.push_back(merger.translate(point, pDims));
     SmallVector<Value> values;
     for (Value value : producer.getYieldedValues(o))
-      values.push_back(pMapping.lookupOrDefault(value));
+      values.push_back(
+          merger.reduceGroup(producer, pDims, o, pMapping.lookup(value)));
     for (auto [point, arg] :
          llvm::zip_equal(getUnrollPoints(consumer, consumer.getInputMap(i)),
                          consumer.getInputArguments(i)))

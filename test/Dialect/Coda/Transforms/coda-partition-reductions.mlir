@@ -420,14 +420,17 @@ func.func @inner_rows(%x: tensor<10x100x4xf32>, %y: tensor<2x?x4xf32>) -> (tenso
 }
 
 // Columns that a tile does not hold, or of an unknown number, and rows of the same
-// op; of several n dims as they were.
+// op; of several n dims those of a head, if no granule has as many, but not a part
+// of them.
 // CHECK-LABEL: func.func @ragged_columns(
 // CHECK:       outs(fresh add %{{.*}}[n floordiv 128, m] : tensor<3x4xf32>)
 // CHECK:       outs(fresh add %{{.*}}[m floordiv 128, n], fresh add %{{.*}}[n floordiv 128, m] :
+// CHECK:       outs(fresh add %{{.*}}[n0, m] : tensor<3x4xf32>)
+// CHECK:       outs(fresh add %{{.*}}[m] : tensor<4xf32>)
 // CHECK:       outs(fresh add %{{.*}}[m] : tensor<4xf32>)
 // FEW-LABEL: func.func @ragged_columns(
 // FEW:       outs(fresh add %{{.*}}[n floordiv 16, m] : tensor<19x4xf32>)
-func.func @ragged_columns(%x: tensor<4x300xf32>, %y: tensor<?x?xf32>, %z: tensor<4x3x96xf32>, %r0: tensor<?xf32>, %c0: tensor<?xf32>) -> (tensor<4xf32>, tensor<?xf32>, tensor<?xf32>, tensor<4xf32>) {
+func.func @ragged_columns(%x: tensor<4x300xf32>, %y: tensor<?x?xf32>, %z: tensor<4x3x96xf32>, %z2: tensor<4x2x96xf32>, %z3: tensor<4x2x300xf32>, %r0: tensor<?xf32>, %c0: tensor<?xf32>) -> (tensor<4xf32>, tensor<?xf32>, tensor<?xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
   %e = tensor.empty() : tensor<4xf32>
   %s = coda.map ins(%x[m, n] : tensor<4x300xf32>) outs(fresh add %e[m] : tensor<4xf32>) {
   ^bb0(%a: f32):
@@ -441,7 +444,15 @@ func.func @ragged_columns(%x: tensor<4x300xf32>, %y: tensor<?x?xf32>, %z: tensor
   ^bb0(%a: f32):
     coda.yield %a : f32
   }
-  return %s, %t#0, %t#1, %u : tensor<4xf32>, tensor<?xf32>, tensor<?xf32>, tensor<4xf32>
+  %v = coda.map ins(%z2[m, n0, n1] : tensor<4x2x96xf32>) outs(fresh add %e[m] : tensor<4xf32>) {
+  ^bb0(%a: f32):
+    coda.yield %a : f32
+  }
+  %w = coda.map ins(%z3[m, n0, n1] : tensor<4x2x300xf32>) outs(fresh add %e[m] : tensor<4xf32>) {
+  ^bb0(%a: f32):
+    coda.yield %a : f32
+  }
+  return %s, %t#0, %t#1, %u, %v, %w : tensor<4xf32>, tensor<?xf32>, tensor<?xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
 // Of all of an unknown number of rows: no row is stored whole.

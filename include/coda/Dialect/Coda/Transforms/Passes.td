@@ -306,6 +306,8 @@ def FusePass : InterfacePass<"coda-fuse", "FunctionOpInterface"> {
     reshape between the two becomes a finer iteration space; a slice of a gemm's
     result becomes a gemm of a slice of the weight. Maps that join no producer
     but load one value are merged with each other, or with a gemm that loads it.
+    A sum of the producer over columns that a tile holds, those of a head say, is a
+    `coda.group_reduce` for the reader.
     A gemm whose result another gemm only adds to an accumulator gives its
     products to that accumulator. Gemms are never recomputed.
 
@@ -475,8 +477,9 @@ def PartitionReductionsPass
     inner ones make up the granule. A number of rows that is no multiple of 128, or
     is not known, has a last group of fewer: such a dim is not split, its groups are
     an index of the result, `m floordiv 128`. So are those of columns, where no
-    other n dim is there and a tile, 256, does not hold them; `ragged = false`
-    leaves both whole. One over rows and columns, the largest
+    other n dim is there and a tile, 256, does not hold them; of several n dims the
+    inner ones may make up a granule that has fewer columns, those of a head of 96.
+    `ragged = false` leaves all of these whole. One over rows and columns, the largest
     magnitude of a tensor say, is taken over columns first, and over rows by a
     map; where a column that is kept lies within one that is dropped, the weight of
     a norm of heads say, over rows first, and the columns dropped are rows of the

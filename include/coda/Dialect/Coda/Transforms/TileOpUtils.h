@@ -30,9 +30,9 @@ TileOpInterface splitDims(RewriterBase &rewriter, TileOpInterface op,
 
 /// Turns the static b, m or n dim `dim` into a u dim: the region then runs once
 /// for all its points. Sums that drop the dim add the points' values in the
-/// region. Replaces `op`. The caller has checked that the kind may change (a
-/// lhs does not use the dim, nor does a group_reduce go over it) and that the u
-/// dims then have at most 8 points.
+/// region, and so do groups over it. Replaces `op`. The caller has checked that the
+/// kind may change (no lhs uses the dim) and that the u dims then have at most 8
+/// points.
 TileOpInterface unrollDim(RewriterBase &rewriter, TileOpInterface op,
                           unsigned dim);
 
@@ -45,8 +45,9 @@ struct MergePlan {
 
 /// Creates, before `consumer`, the tile op that does the work of both: the
 /// producer's accumulators, loads, outputs, then the consumer's; loads of the
-/// producer's stores take the yielded values. Replaces both ops. The plan has
-/// been checked by FusionLegality.
+/// producer's stores take the yielded values, those of its reductions over columns
+/// these values reduced over the group of the point. Replaces both ops. The plan
+/// has been checked by FusionLegality.
 TileOpInterface mergeTileOps(RewriterBase &rewriter, TileOpInterface producer,
                              TileOpInterface consumer, const MergePlan &plan);
 
