@@ -63,8 +63,9 @@ void coda::addPartialSums(OpPassManager &pm, Numerics numerics,
     return;
   PartitionReductionsPassOptions partition;
   partition.sumsOnly = sumsOnly;
-  // The bits of a row then depend on how many there are.
-  if (numerics == Numerics::Relaxed)
+  // The bits of a row then depend on how many there are. Groups that are an index,
+  // as those of a narrow granule, have no adjoint.
+  if (numerics == Numerics::Relaxed && !sumsOnly)
     partition.fewRowsGranule = 16;
   pm.addNestedPass<func::FuncOp>(createPartitionReductionsPass(partition));
 }

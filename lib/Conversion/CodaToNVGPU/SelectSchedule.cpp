@@ -343,9 +343,8 @@ static double getTimeOfFewRows(const KernelModel &kernel, TileShape shape) {
 /// Time in us of a kernel with few tiles and rows for several fragments, as far as
 /// shapes differ in it. Products, what comes into the multiprocessors and what
 /// comes out of memory hide each other in part, which a norm of the three
-/// describes. The constants are fitted to times of plain products on an H200: 128
-/// to 1024 rows, eight weights, ten shapes each, and some of SwiGLU, RoPE and sums
-/// of rows.
+/// describes. The constants are fitted to times of plain products on an H200, of 128
+/// to 1024 rows, eight weights, ten shapes each, and to some of longer regions.
 static double getTimeOfFewTiles(const KernelModel &kernel, TileShape shape) {
   // Points of k in a us, and bytes, of one multiprocessor; bytes of memory; time to
   // ask for a k block.
@@ -460,28 +459,30 @@ static SmallVector<TileShape> getShapesForFewTiles(const KernelModel &kernel) {
   return shapes;
 }
 
-/// Time for which a k block's products wait for what asks for its boxes, as a part
-/// of theirs: a right factor of which the tile's columns are many short runs.
+/// Time for which a k block's products wait for the thread that asks for its boxes, as
+/// a part of theirs: a right factor of which the tile's columns are many short runs.
 static double getTimeOfRuns(const KernelModel &kernel, TileShape shape) {
   // Of a box, and of the products of a multiprocessor.
-  constexpr double kBoxUs = 0.05, kPointsPerUs = 59e3;
+  constexpr double kBoxUs = 0.05, kPointsPerUs = 3.1e6;
   ScheduleAttr schedule = shape.getSchedule(kernel.func.getContext());
+  double products = shape.rows * shape.columns * kBlockK / kPointsPerUs;
   double most = 0;
   for (const TileModel &tile : kernel.tiles)
     for (const Phase &phase : tile.phases) {
-      int64_t boxes = 0;
+      int64_t factors = llvm::count_if(
+          phase.rhs, [](const auto &rhs) { return rhs.has_value(); });
+      // That of the left factor is one of them.
+      int64_t boxes = 1;
       for (const std::optional<OperandModel> &rhs : phase.rhs) {
-        if (!rhs || (phase.rhsKMajor && getRowsOfBox(tile, *rhs, schedule)))
+        if (!rhs)
           continue;
-        int64_t columns = getTilePoints(tile, schedule) * phase.numGroups /
-                          llvm::count_if(phase.rhs, [](const auto &other) {
-                            return other.has_value();
-                          });
-        boxes += columns / getFactorRun(tile, *rhs, schedule) -
-                 llvm::divideCeil(columns, kFactorColumns);
+        int64_t groups = phase.numGroups / factors;
+        boxes += phase.rhsKMajor && getRowsOfBox(tile, *rhs, schedule)
+                     ? groups
+                     : getTilePoints(tile, schedule) * groups /
+                           getFactorRun(tile, *rhs, schedule);
       }
-      most = std::max(most,
-                      boxes * kBoxUs * kPointsPerUs / (shape.rows * shape.columns));
+      most = std::max(most, boxes * kBoxUs / products - 1);
     }
   return most;
 }

@@ -288,7 +288,10 @@ static constexpr int64_t kWholeColumns = 256;
 static constexpr int64_t kLeastRows = 64, kTiles = 128;
 
 int64_t PartitionReductionsPass::getGranule(TileOpInterface op, DimKind kind) {
-  if (fewRowsGranule == 0 || kind != DimKind::n)
+  // Narrow tiles are for products, of columns that are one dim: what has heads say
+  // fits few tiles as it is.
+  if (fewRowsGranule == 0 || kind != DimKind::n || op.getNumProducts() == 0 ||
+      op.getNumDims(DimKind::n) != 1)
     return granule;
   int64_t rows = 1, columns = 1;
   for (auto [d, extent] : llvm::enumerate(op.getStaticExtents())) {

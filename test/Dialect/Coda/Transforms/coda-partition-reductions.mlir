@@ -9,29 +9,33 @@
 
 // BAD: error: coda-partition-reductions: granule and max-partials must be positive, few-rows-granule must not be negative
 
-// Sums over the columns of few rows may have a granule of their own, which the
-// pipeline gives them unless the bits of a row must not depend on how many there are.
-// Sums over rows have not, nor what is the sum of a granule already.
+// Sums over the columns of few rows of a product may have a granule of their own, which
+// the pipeline gives them unless the bits of a row must not depend on how many there
+// are. Sums over rows have not, nor those of a map, of several n dims, or of what is the
+// sum of a granule already.
 // FEW-LABEL: @few_rows(
-// FEW:       fresh add %{{.+}}[n0, b, m] : tensor<16x2x32xf32>
+// FEW:       fresh add %{{.+}}[n0, m0, m1] : tensor<16x2x32xf32>
 // FEW-LABEL: @few_rows_many_columns(
-// FEW:       ins(%{{.+}}[m, n] : tensor<8x4096xf32>)
-// FEW-NEXT:  outs(fresh add %{{.+}}[n floordiv 32, m] : tensor<128x8xf32>)
+// FEW:       outs(fresh add %{{.+}}[n floordiv 32, m] : tensor<128x8xf32>)
 // FEW-LABEL: @more_rows(
-// FEW:       fresh add %{{.+}}[n floordiv 64, b, m] : tensor<32x4x64xf32>
+// FEW:       fresh add %{{.+}}[n floordiv 64, m0, m1] : tensor<32x4x64xf32>
 // FEW-LABEL: @many_rows(
-// FEW:       fresh add %{{.+}}[n0, b, m] : tensor<16x16x64xf32>
+// FEW:       fresh add %{{.+}}[n0, m0, m1] : tensor<16x16x64xf32>
 // FEW-LABEL: @sum_of_granule(
 // FEW:       fresh add %{{.+}}[m] : tensor<8xf32>
+// FEW-LABEL: @few_rows_of_map(
+// FEW:       fresh add %{{.+}}[n0, m] : tensor<16x8xf32>
+// FEW-LABEL: @few_rows_of_heads(
+// FEW:       fresh add %{{.+}}[n0, m] : tensor<4x8xf32>
 // FEW-LABEL: @any_rows(
 // FEW:       fresh add %{{.+}}[n0, m] : tensor<2x?xf32>
 // FEW-LABEL: @column_sum_of_few(
 // FEW:       fresh add %{{.+}}[m0, n] : tensor<2x8xf32>
 // INVARIANT-LABEL: @few_rows(
-// INVARIANT:       fresh add %{{.+}}[n0, b, m] : tensor<2x2x32xf32>
+// INVARIANT:       fresh add %{{.+}}[n0, m0, m1] : tensor<2x2x32xf32>
 
-func.func @few_rows(%x: tensor<2x32x256xf32>, %s0: tensor<2x32xf32>) -> tensor<2x32xf32> {
-  %s = coda.map ins(%x[b, m, n] : tensor<2x32x256xf32>) outs(fresh add %s0[b, m] : tensor<2x32xf32>) {
+func.func @few_rows(%x: tensor<2x32x64xf32>, %w: tensor<256x64xf32>, %s0: tensor<2x32xf32>) -> tensor<2x32xf32> {
+  %s = coda.gemm acc(%x[m0, m1, k] * %w[n, k] : tensor<2x32x64xf32>, tensor<256x64xf32>) outs(fresh add %s0[m0, m1] : tensor<2x32xf32>) {
   ^bb0(%c: f32):
     coda.yield %c : f32
   }
@@ -39,8 +43,8 @@ func.func @few_rows(%x: tensor<2x32x256xf32>, %s0: tensor<2x32xf32>) -> tensor<2
 }
 
 // As many times two of 16 as leave 128 of a row, along one dim.
-func.func @few_rows_many_columns(%x: tensor<8x4096xf32>, %s0: tensor<8xf32>) -> tensor<8xf32> {
-  %s = coda.map ins(%x[m, n] : tensor<8x4096xf32>) outs(fresh add %s0[m] : tensor<8xf32>) {
+func.func @few_rows_many_columns(%x: tensor<8x64xf32>, %w: tensor<4096x64xf32>, %s0: tensor<8xf32>) -> tensor<8xf32> {
+  %s = coda.gemm acc(%x[m, k] * %w[n, k] : tensor<8x64xf32>, tensor<4096x64xf32>) outs(fresh add %s0[m] : tensor<8xf32>) {
   ^bb0(%c: f32):
     coda.yield %c : f32
   }
@@ -48,8 +52,8 @@ func.func @few_rows_many_columns(%x: tensor<8x4096xf32>, %s0: tensor<8xf32>) -> 
 }
 
 // 128 tiles of 64 rows and columns.
-func.func @more_rows(%x: tensor<4x64x2048xf32>, %s0: tensor<4x64xf32>) -> tensor<4x64xf32> {
-  %s = coda.map ins(%x[b, m, n] : tensor<4x64x2048xf32>) outs(fresh add %s0[b, m] : tensor<4x64xf32>) {
+func.func @more_rows(%x: tensor<4x64x64xf32>, %w: tensor<2048x64xf32>, %s0: tensor<4x64xf32>) -> tensor<4x64xf32> {
+  %s = coda.gemm acc(%x[m0, m1, k] * %w[n, k] : tensor<4x64x64xf32>, tensor<2048x64xf32>) outs(fresh add %s0[m0, m1] : tensor<4x64xf32>) {
   ^bb0(%c: f32):
     coda.yield %c : f32
   }
@@ -57,18 +61,35 @@ func.func @more_rows(%x: tensor<4x64x2048xf32>, %s0: tensor<4x64xf32>) -> tensor
 }
 
 // As many of 128, which takes 1024 rows; with 512 there are more of 64.
-func.func @many_rows(%x: tensor<16x64x2048xf32>, %s0: tensor<16x64xf32>) -> tensor<16x64xf32> {
-  %s = coda.map ins(%x[b, m, n] : tensor<16x64x2048xf32>) outs(fresh add %s0[b, m] : tensor<16x64xf32>) {
+func.func @many_rows(%x: tensor<16x64x64xf32>, %w: tensor<2048x64xf32>, %s0: tensor<16x64xf32>) -> tensor<16x64xf32> {
+  %s = coda.gemm acc(%x[m0, m1, k] * %w[n, k] : tensor<16x64x64xf32>, tensor<2048x64xf32>) outs(fresh add %s0[m0, m1] : tensor<16x64xf32>) {
   ^bb0(%c: f32):
     coda.yield %c : f32
   }
   return %s : tensor<16x64xf32>
 }
 
-func.func @sum_of_granule(%x: tensor<8x128xf32>, %s0: tensor<8xf32>) -> tensor<8xf32> {
-  %s = coda.map ins(%x[m, n] : tensor<8x128xf32>) outs(fresh add %s0[m] : tensor<8xf32>) {
+func.func @sum_of_granule(%x: tensor<8x64xf32>, %w: tensor<128x64xf32>, %s0: tensor<8xf32>) -> tensor<8xf32> {
+  %s = coda.gemm acc(%x[m, k] * %w[n, k] : tensor<8x64xf32>, tensor<128x64xf32>) outs(fresh add %s0[m] : tensor<8xf32>) {
   ^bb0(%c: f32):
     coda.yield %c : f32
+  }
+  return %s : tensor<8xf32>
+}
+
+func.func @few_rows_of_map(%x: tensor<8x2048xf32>, %s0: tensor<8xf32>) -> tensor<8xf32> {
+  %s = coda.map ins(%x[m, n] : tensor<8x2048xf32>) outs(fresh add %s0[m] : tensor<8xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  return %s : tensor<8xf32>
+}
+
+func.func @few_rows_of_heads(%x: tensor<8x64xf32>, %w: tensor<4x128x64xf32>, %y: tensor<8x4x128xf32>, %s0: tensor<8xf32>) -> tensor<8xf32> {
+  %s = coda.gemm acc(%x[m, k] * %w[n0, n1, k] : tensor<8x64xf32>, tensor<4x128x64xf32>) ins(%y[m, n0, n1] : tensor<8x4x128xf32>) outs(fresh add %s0[m] : tensor<8xf32>) {
+  ^bb0(%c: f32, %e: f32):
+    %d = arith.addf %c, %e : f32
+    coda.yield %d : f32
   }
   return %s : tensor<8xf32>
 }
@@ -429,7 +450,7 @@ func.func @inner_rows(%x: tensor<10x100x4xf32>, %y: tensor<2x?x4xf32>) -> (tenso
 // CHECK:       outs(fresh add %{{.*}}[m] : tensor<4xf32>)
 // CHECK:       outs(fresh add %{{.*}}[m] : tensor<4xf32>)
 // FEW-LABEL: func.func @ragged_columns(
-// FEW:       outs(fresh add %{{.*}}[n floordiv 16, m] : tensor<19x4xf32>)
+// FEW: outs(fresh add %{{.*}}[n floordiv 128, m] : tensor<3x4xf32>)
 func.func @ragged_columns(%x: tensor<4x300xf32>, %y: tensor<?x?xf32>, %z: tensor<4x3x96xf32>, %z2: tensor<4x2x96xf32>, %z3: tensor<4x2x300xf32>, %r0: tensor<?xf32>, %c0: tensor<?xf32>) -> (tensor<4xf32>, tensor<?xf32>, tensor<?xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
   %e = tensor.empty() : tensor<4xf32>
   %s = coda.map ins(%x[m, n] : tensor<4x300xf32>) outs(fresh add %e[m] : tensor<4xf32>) {
