@@ -269,7 +269,13 @@ def main(argv: Optional[List[str]] = None) -> int:
     try:
         args = _parser().parse_args(argv)
         args.given = sys.argv[1:] if argv is None else argv
-        return COMMANDS[args.command](args)
+        code = COMMANDS[args.command](args)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # Who reads, `head` say, has enough; nothing is left to be said at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except UsageError as error:
         print("error: %s" % error, file=sys.stderr)
         return 2
