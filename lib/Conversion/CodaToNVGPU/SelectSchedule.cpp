@@ -120,6 +120,14 @@ static int64_t getNumTiles(const TileModel &tile, TileShape shape) {
   return getNumTiles(tile, shape.getSchedule(tile.op->getContext()));
 }
 
+/// Tiles of `tile` along its rows and along its columns, which are known.
+static std::pair<int64_t, int64_t> getGrid(const TileModel &tile,
+                                           ScheduleAttr schedule) {
+  int64_t columnTiles =
+      llvm::divideCeil(tile.getColumns(), getTilePoints(tile, schedule));
+  return {getNumTiles(tile, schedule) / columnTiles, columnTiles};
+}
+
 /// Takes the widest chunk with which all columns of the accumulators are some
 /// argument's, and that rows of the inner n dim and groups of columns that are
 /// reduced over are made of; false, and the chunk as it was, if there is none.
@@ -306,9 +314,7 @@ static double getTimeOfFewRows(const KernelModel &kernel, TileShape shape) {
                  phase.numGroups;
     }
     // The right factor comes from memory for the first of the row tiles.
-    int64_t columnTiles = llvm::divideCeil(tile.getColumns(),
-                                           getTilePoints(tile, schedule));
-    int64_t rowTiles = llvm::divideCeil(tiles, columnTiles);
+    auto [rowTiles, columnTiles] = getGrid(tile, schedule);
     // A cluster has as many column tiles as blocks, or one.
     int64_t own = rowTiles * llvm::divideCeil(columnTiles, shape.cluster.n);
     groups += own;
@@ -340,16 +346,19 @@ static double getTimeOfFewRows(const KernelModel &kernel, TileShape shape) {
   return time + shared / kSharedBytesPerUs;
 }
 
+/// Points of a tile and of k that a multiprocessor multiplies in a us where products
+/// are what it waits for.
+static constexpr double kPointsPerUs = 3.1e6;
+
 /// Time in us of a kernel with few tiles and rows for several fragments, as far as
 /// shapes differ in it. Products, what comes into the multiprocessors and what
 /// comes out of memory hide each other in part, which a norm of the three
 /// describes. The constants are fitted to times of plain products on an H200, of 128
 /// to 1024 rows, eight weights, ten shapes each, and to some of longer regions.
 static double getTimeOfFewTiles(const KernelModel &kernel, TileShape shape) {
-  // Points of k in a us, and bytes, of one multiprocessor; bytes of memory; time to
-  // ask for a k block.
-  constexpr double kPointsPerUsOfOne = 3.1e6, kBytesPerUsOfOne = 1.3e5,
-                   kBytesPerUs = 3.7e6, kBlockUs = 0.11, kNorm = 3.6;
+  // Bytes in a us of one multiprocessor, and of memory; time to ask for a k block.
+  constexpr double kBytesPerUsOfOne = 1.3e5, kBytesPerUs = 3.7e6,
+                   kBlockUs = 0.11, kNorm = 3.6;
   // Of an exchange within a cluster, and, of 64 rows and 64 columns, of what an owner
   // reads of another block's and a region of a loaded tile's.
   constexpr double kExchangeUs = 4, kReadUs = 1.2, kLoadUs = 0.35;
@@ -360,17 +369,14 @@ static double getTimeOfFewTiles(const KernelModel &kernel, TileShape shape) {
   double products = 0, taken = 0, region = 0, read = 0, streamed = 0;
   int64_t tiles = 0;
   for (const TileModel &tile : kernel.tiles) {
-    int64_t own = getNumTiles(tile, shape);
-    int64_t columnTiles = llvm::divideCeil(tile.getColumns(),
-                                           getTilePoints(tile, schedule));
-    int64_t rowTiles = llvm::divideCeil(own, columnTiles);
+    auto [rowTiles, columnTiles] = getGrid(tile, schedule);
+    int64_t own = rowTiles * columnTiles;
     tiles += own;
     for (const Phase &phase : tile.phases) {
       double blocks = std::max<int64_t>(1, getNumBlocks(tile, phase));
       double columns = getTilePoints(tile, schedule) * phase.numGroups;
       double ofOne = own * blocks / shape.split;
-      products += ofOne * std::max(shape.rows * columns * kBlockK /
-                                       kPointsPerUsOfOne,
+      products += ofOne * std::max(shape.rows * columns * kBlockK / kPointsPerUs,
                                    kBlockUs);
       taken += ofOne * getBlockBytes(tile, phase, schedule) / bytesPerUsOfOne;
       streamed += blocks * kBlockK * 2 *
@@ -462,8 +468,8 @@ static SmallVector<TileShape> getShapesForFewTiles(const KernelModel &kernel) {
 /// Time for which a k block's products wait for the thread that asks for its boxes, as
 /// a part of theirs: a right factor of which the tile's columns are many short runs.
 static double getTimeOfRuns(const KernelModel &kernel, TileShape shape) {
-  // Of a box, and of the products of a multiprocessor.
-  constexpr double kBoxUs = 0.05, kPointsPerUs = 3.1e6;
+  // To ask for a box.
+  constexpr double kBoxUs = 0.05;
   ScheduleAttr schedule = shape.getSchedule(kernel.func.getContext());
   double products = shape.rows * shape.columns * kBlockK / kPointsPerUs;
   double most = 0;

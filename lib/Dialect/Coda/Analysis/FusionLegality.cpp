@@ -227,9 +227,6 @@ static bool fitsUnroll(TileOpInterface op, int64_t extent) {
   return points >= 2 && points <= 8;
 }
 
-/// Columns that a tile has at most, of all accumulators together.
-static constexpr int64_t kTileColumns = 256;
-
 /// Region arguments of `op` that are accumulators.
 static int64_t getNumAccumulators(TileOpInterface op) {
   int64_t count = 0;
@@ -283,7 +280,7 @@ static LogicalResult canUnroll(TileOpInterface op, unsigned dim,
                     "unrolled, a group's reduction would have another order");
     if (!isOver &&
         getGroupColumns(op, over, extent * getNumAccumulators(op)) >
-            kTileColumns)
+            kMaxTileColumns)
       return refuse(refusal, FusionReason::ResourceBound, op,
                     "a tile does not hold a group of columns for each point of "
                     "the dim to be unrolled");
@@ -333,7 +330,7 @@ static LogicalResult canGroup(TileOpInterface producer, unsigned output,
     return refuse(refusal, FusionReason::DynamicGroup, producer,
                   "a sum goes over columns of which only a call shows the "
                   "number");
-  if (dropsOthers || ShapedType::isDynamic(covered) || covered > kTileColumns ||
+  if (dropsOthers || ShapedType::isDynamic(covered) || covered > kMaxTileColumns ||
       !producer.getFresh()[output] ||
       (!keepsOuter && !producer->getResult(output).hasOneUse()))
     return refuse(refusal, FusionReason::ProducerPartialSum, producer,
@@ -447,7 +444,7 @@ static LogicalResult planMerge(TileOpInterface producer, unsigned output,
     return failure();
   for (TileOpInterface op : {producer, consumer})
     for (GroupReduceOp group : op.getBody().getOps<GroupReduceOp>())
-      if (getGroupColumns(op, getDims(op, group), accumulators) > kTileColumns)
+      if (getGroupColumns(op, getDims(op, group), accumulators) > kMaxTileColumns)
         return refuse(refusal, FusionReason::ResourceBound, op,
                       "a tile does not hold a group of columns of each "
                       "accumulator");

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "coda/Dialect/Coda/Analysis/FusionLegality.h"
 #include "coda/Dialect/Coda/IR/CodaOps.h"
 #include "coda/Dialect/Coda/Transforms/Passes.h"
 #include "coda/Dialect/Coda/Transforms/TileOpUtils.h"
@@ -280,9 +281,6 @@ void PartitionReductionsPass::reduceOneKindFirst(RewriterBase &rewriter,
   rewriter.replaceOp(op, values);
 }
 
-/// A reduction over no more columns stays whole if these are no whole granules:
-/// what a tile has at most.
-static constexpr int64_t kWholeColumns = 256;
 /// What `few-rows-granule` counts: the fewest rows of a tile, those of one WGMMA,
 /// and tiles that keep all multiprocessors busy.
 static constexpr int64_t kLeastRows = 64, kTiles = 128;
@@ -307,7 +305,8 @@ int64_t PartitionReductionsPass::getGranule(TileOpInterface op, DimKind kind) {
   int64_t taken = granule;
   auto hasFewTiles = [&] {
     int64_t tall = std::max(kLeastRows, taken);
-    return llvm::divideCeil(rows, tall) * columns < taken * kTiles;
+    int64_t rowTiles = llvm::divideCeil(rows, tall);
+    return rowTiles * columns < taken * kTiles;
   };
   while (taken > fewRowsGranule && columns <= taken / 2 * maxPartials &&
          hasFewTiles())
@@ -368,13 +367,14 @@ PartitionReductionsPass::getCut(TileOpInterface op, unsigned o) {
     bool isWhole = divides && isKnown && extent % inner == 0;
     // A narrow granule would make a short run of columns of what is one.
     if (isWhole && ragged && granule < this->granule && *kind == DimKind::n &&
-        op.getNumDims(DimKind::n) == 1 && extent > kWholeColumns)
+        op.getNumDims(DimKind::n) == 1 && extent > kMaxTileColumns)
       isWhole = false;
     if (!isWhole && !ragged)
       return std::nullopt;
-    // Groups of columns count along the only dim of them.
+    // Groups of columns count along the only dim of them. What a tile holds stays
+    // whole.
     bool isNarrow = isKnown && d == dropped.front() &&
-                    covered * extent <= kWholeColumns;
+                    covered * extent <= kMaxTileColumns;
     if (!isWhole && *kind == DimKind::n &&
         (isNarrow || (divides && op.getNumDims(DimKind::n) != 1)))
       return std::nullopt;

@@ -65,6 +65,13 @@ getReassociation(ArrayRef<unsigned> groupSizes) {
 // splitDims
 //===----------------------------------------------------------------------===//
 
+/// What the region of `op` calls the dim at `position` of its domain.
+static DimAttr getDimAt(TileOpInterface op, unsigned position) {
+  DimKind kind = op.getDimKind(position);
+  return DimAttr::get(op->getContext(), kind,
+                      position - op.getDimPosition(kind, 0));
+}
+
 TileOpInterface coda::splitDims(RewriterBase &rewriter, TileOpInterface op,
                                 unsigned operand, const DimSplit &split) {
   Location loc = op->getLoc();
@@ -159,10 +166,7 @@ TileOpInterface coda::splitDims(RewriterBase &rewriter, TileOpInterface op,
   mapping.map(op.getBody().getArguments(), body.getArguments());
   rewriter.setInsertionPointToEnd(&body);
   auto newDim = [&](unsigned handle) {
-    unsigned pos = domain.getPosition(handle);
-    DimKind kind = result.getDimKind(pos);
-    return DimAttr::get(rewriter.getContext(), kind,
-                        pos - result.getDimPosition(kind, 0));
+    return getDimAt(result, domain.getPosition(handle));
   };
   for (Operation &inner : op.getBody().front()) {
     if (auto indexOp = dyn_cast<IndexOp>(inner)) {
@@ -271,9 +275,7 @@ TileOpInterface coda::unrollDim(RewriterBase &rewriter, TileOpInterface op,
   // Dims of the same kind behind the unrolled one move up by one.
   auto renumber = [&](DimAttr d) {
     unsigned old = op.getDimPosition(d.getKind(), d.getIndex());
-    unsigned pos = domain.getPosition(handles[old]);
-    return DimAttr::get(rewriter.getContext(), d.getKind(),
-                        pos - result.getDimPosition(d.getKind(), 0));
+    return getDimAt(result, domain.getPosition(handles[old]));
   };
   auto isOfDim = [&](DimAttr d) {
     return op.getDimPosition(d.getKind(), d.getIndex()) == dim;
@@ -446,10 +448,7 @@ private:
   /// What the new op calls dim `dim` of `op`.
   DimAttr renumber(TileOpInterface op, ArrayRef<unsigned> handles,
                    unsigned dim) {
-    unsigned pos = domain.getPosition(handles[dim]);
-    DimKind kind = result.getDimKind(pos);
-    return DimAttr::get(rewriter.getContext(), kind,
-                        pos - result.getDimPosition(kind, 0));
+    return getDimAt(result, domain.getPosition(handles[dim]));
   }
 
   RewriterBase &rewriter;

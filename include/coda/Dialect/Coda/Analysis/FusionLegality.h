@@ -21,6 +21,9 @@ class LinalgOp;
 
 namespace mlir::coda {
 
+/// Columns that a tile has at most, of all accumulators together.
+constexpr int64_t kMaxTileColumns = 256;
+
 /// Whether `op` multiplies matrices. A sum of elementwise products has the body
 /// of a contraction, too, but neither rows nor columns of its own.
 bool isMatrixProduct(linalg::LinalgOp op);
