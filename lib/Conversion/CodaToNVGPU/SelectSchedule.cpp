@@ -104,13 +104,14 @@ struct TileShape {
   ClusterShape cluster = {};
   int64_t depth = kBlockK;
   int64_t chunk = kMaxChunk;
+  int64_t raster = 8;
 
   ScheduleAttr getSchedule(MLIRContext *context, int64_t stages = 2,
                            int64_t staging = 0, int64_t prefetch = 0,
                            bool ring = false, bool inPlace = false,
                            bool ordered = false) const {
     return ScheduleAttr::get(context, ArrayRef<int64_t>{rows, columns, depth},
-                             stages, staging, /*raster=*/8, prefetch, pingpong,
+                             stages, staging, raster, prefetch, pingpong,
                              ring, inPlace, ordered, split, chunk, cluster);
   }
 };
@@ -493,6 +494,31 @@ static double getTimeOfRuns(const KernelModel &kernel, TileShape shape) {
   return most;
 }
 
+/// Row tiles that walk over the columns together, of a kernel that loads no tiles:
+/// more of them read the right factor fewer times. That shows in a kernel that ends
+/// before the chip is at its power limit, of one op with many columns, if their part
+/// of the left factor stays in L2.
+static int64_t getRaster(const KernelModel &kernel, TileShape shape) {
+  constexpr int64_t kManyColumnTiles = 32, kManyRowTiles = 24;
+  // Products of points, what takes half a millisecond.
+  constexpr double kShortProducts = 5e11;
+  constexpr double kPanelBytes = 13e6;
+  if (kernel.tiles.size() != 1)
+    return shape.raster;
+  const TileModel &tile = kernel.tiles.front();
+  int64_t tiles = getNumTiles(tile, shape);
+  if (tiles == 0)
+    return shape.raster;
+  auto [rowTiles, columnTiles] =
+      getGrid(tile, shape.getSchedule(kernel.func.getContext()));
+  double depth = getDepth(kernel);
+  double panel = kManyRowTiles * shape.rows * depth *
+                 tile.factorType.getIntOrFloatBitWidth() / 8;
+  bool pays = columnTiles >= kManyColumnTiles && panel <= kPanelBytes &&
+              tiles * shape.rows * shape.columns * depth <= kShortProducts;
+  return pays ? kManyRowTiles : shape.raster;
+}
+
 /// Tiles in the order in which they are tried. What counts: points of the
 /// busiest multiprocessor, and the time of a point, which is less in a larger
 /// tile (fewer bytes move, which the chip, limited by power, pays back in clock)
@@ -503,6 +529,7 @@ static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
     return getShapesForFewTiles(kernel);
   int64_t cost = 0;
   bool isMap = true, waits = false, loads = false, loadsColumns = false;
+  bool repeats = false;
   for (const TileModel &tile : kernel.tiles) {
     if (tile.phases.empty())
       continue;
@@ -510,11 +537,11 @@ static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
     loads |= tile.getPrefetchedPerChunk() != 0;
     forColumnVectors(tile, [&](unsigned, int64_t) { loadsColumns = true; });
     cost = std::max(cost, getRegionCost(tile));
-    // What repeats is no better off in buffers, which it would fill anew.
-    waits |= llvm::any_of(tile.inputs, [&](const InputModel &input) {
-      return (input.path == LoadPath::Direct || input.repeats) &&
-             input.has(tile.innerM) && input.has(tile.innerN);
-    });
+    for (const InputModel &input : tile.inputs) {
+      waits |= input.path == LoadPath::Direct && input.has(tile.innerM) &&
+               input.has(tile.innerN);
+      repeats |= input.path == LoadPath::Prefetched && input.repeats;
+    }
   }
   struct Candidate {
     TileShape shape;
@@ -526,6 +553,11 @@ static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
     int64_t maxCost;
   };
   constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
+  // What repeats comes once for all chunks of a shared tile. Pairs load it anew for
+  // each, which long products hide if the buffers are small enough to leave the ring
+  // its stages.
+  bool isDeep = hasLongProducts(kernel);
+  waits |= repeats && !isDeep;
   // Of a short region little is exposed, the less the longer the products are.
   bool isShort = cost <= kMaxCostOfTallTile && !waits;
   double depth = getDepth(kernel);
@@ -533,16 +565,21 @@ static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
   double wideStore = std::min(1.02, 0.955 + 80.0 / depth);
   // One set of buffers for a pair: a smaller tile moves more bytes, which shows the
   // more the longer the products are; a taller one has room for longer regions.
-  bool isDeep = hasLongProducts(kernel);
   double narrow = isShort ? (isDeep ? 1.02 - 120.0 / depth : 1.00)
                           : (isDeep ? 1.00 : 1.04);
   // Values of columns are in shared memory for the three fragments of a tall tile,
   // where those of two are in registers.
   bool isTallBetter = loads ? isDeep : loadsColumns;
+  double tallLoads = isShort ? 0.96 : 0.955, wideLoads = isShort ? 0.96 : 0.985;
+  if (repeats) {
+    tallLoads = 0.985 * wide;
+    wideLoads = 0.965 * wide;
+    narrow = 1.02 * wide;
+  }
   Candidate candidates[] = {
-      {{192, 128, true}, 0.975, 0.96, isShort ? 0.96 : 0.955,
+      {{192, 128, true}, 0.975, 0.96, tallLoads,
        isTallBetter ? kMaxCostOfPingpong : kMaxCostOfTallTile},
-      {{128, 192, true}, 0.95, 0.955, isShort ? 0.96 : 0.985,
+      {{128, 192, true}, 0.95, 0.955, wideLoads,
        kMaxCostOfPingpong},
       // Where the last turn has more tiles of these than of wider ones.
       {{128, 176, true}, 0.985, 0.985, 1.00, kMaxCostOfPingpong},
@@ -583,8 +620,11 @@ static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
     bool xLast = cost > x.maxCost, yLast = cost > y.maxCost;
     return xLast != yLast ? yLast : time(x) < time(y);
   });
-  return llvm::map_to_vector(
-      tried, [](const Candidate &candidate) { return candidate.shape; });
+  return llvm::map_to_vector(tried, [&](Candidate &candidate) {
+    if (!isMap && !loads)
+      candidate.shape.raster = getRaster(kernel, candidate.shape);
+    return candidate.shape;
+  });
 }
 
 namespace {
@@ -601,9 +641,10 @@ using Placements = SmallVector<Placement, 3>;
 } // namespace
 
 /// Placements of a kernel, the likely best first. A map has no ring to share.
-/// `loads`: tiles that a region loads ahead.
-static SmallVector<Placements> getPlacements(int64_t loads, bool isMap,
-                                             bool hasLongProducts,
+/// `loads`: tiles that a region loads ahead; `repeats`: one of them is the same for
+/// several chunks.
+static SmallVector<Placements> getPlacements(int64_t loads, bool repeats,
+                                             bool isMap, bool hasLongProducts,
                                              TileShape shape) {
   // Nobody sent ahead what is loaded directly: a thread waits for it.
   Placement direct{false, false, false}, buffers{false, false, true};
@@ -626,6 +667,11 @@ static SmallVector<Placements> getPlacements(int64_t loads, bool isMap,
     Placement halves{false, false, true, /*ordered=*/false, kHalfChunk};
     if (loads > 1 && hasLongProducts)
       placements.insert(placements.begin(), halves);
+    // What repeats is loaded for each chunk: one set of such leaves room for more
+    // chunks on their way.
+    Placement orderedHalves{false, false, true, /*ordered=*/true, kHalfChunk};
+    if (repeats && hasLongProducts)
+      placements.insert(placements.begin(), orderedHalves);
     if (hasLongProducts)
       return {placements, {buffers}, {direct}};
     return {{buffersInPlace}, {buffers}, placements, {direct}};
@@ -748,14 +794,17 @@ coda_gpu::enumerateSchedules(const KernelModel &kernel, bool batchInvariant,
                              std::string &reason) {
   MLIRContext *context = kernel.func.getContext();
   int64_t loads = 0;
+  bool repeats = false;
   bool isMap = llvm::all_of(kernel.tiles, [](const TileModel &tile) {
     return tile.phases.empty();
   });
   for (const TileModel &tile : kernel.tiles) {
     int64_t loaded = 0;
     for (const InputModel &input : tile.inputs)
-      if (input.path == LoadPath::Prefetched)
+      if (input.path == LoadPath::Prefetched) {
         loaded += input.points;
+        repeats |= input.repeats;
+      }
     loads = std::max(loads, loaded);
   }
   SmallVector<ScheduleAttr> schedules;
@@ -797,7 +846,8 @@ coda_gpu::enumerateSchedules(const KernelModel &kernel, bool batchInvariant,
       }
     };
     for (const Placements &placements :
-         getPlacements(loads, isMap, hasLongProducts(kernel), shape))
+         getPlacements(loads, repeats, isMap, hasLongProducts(kernel),
+                       shape))
       // A deep ring first: bytes on their way are worth more than chunks on
       // theirs. Then as many chunks in flight as fit.
       for (int64_t stages : {16, 12, 10, 8, 6, 5, 4, 3, 2}) {

@@ -43,11 +43,39 @@ func.func private @tall(%a: memref<16384x64xbf16>, %w: memref<4096x64xbf16>, %o:
 // -----
 
 // Where the columns are many the tile of 192 of them is the fastest that hides its
-// store.
+// store. If the products are short, many row tiles walk over them together.
 // CHECK-LABEL: func.func private @wide
-// CHECK-SAME: tile = [128, 192, 64], stages = 5, staging = 1, prefetch = 0, raster = 8, pingpong = true>
+// CHECK-SAME: tile = [128, 192, 64], stages = 5, staging = 1, prefetch = 0, raster = 24, pingpong = true>
 func.func private @wide(%a: memref<16384x2048xbf16>, %w: memref<11264x2048xbf16>, %o: memref<16384x11264xbf16>) attributes {coda.kernel} {
   coda.gemm acc(%a[m, k] * %w[n, k] : memref<16384x2048xbf16>, memref<11264x2048xbf16>) outs(%o[m, n] : memref<16384x11264xbf16>) {
+  ^bb0(%x: f32):
+    %y = arith.truncf %x : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// Not where the products are longer: the chip is at its power limit.
+// CHECK-LABEL: func.func private @wide_deep
+// CHECK-SAME: tile = [128, 192, 64], stages = 5, staging = 1, prefetch = 0, raster = 8, pingpong = true>
+func.func private @wide_deep(%a: memref<16384x4096xbf16>, %w: memref<11264x4096xbf16>, %o: memref<16384x11264xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<16384x4096xbf16>, memref<11264x4096xbf16>) outs(%o[m, n] : memref<16384x11264xbf16>) {
+  ^bb0(%x: f32):
+    %y = arith.truncf %x : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// Nor where the columns are few.
+// CHECK-LABEL: func.func private @narrow_short
+// CHECK-SAME: tile = [128, 192, 64], stages = 5, staging = 1, prefetch = 0, raster = 8, pingpong = true>
+func.func private @narrow_short(%a: memref<16384x2048xbf16>, %w: memref<3072x2048xbf16>, %o: memref<16384x3072xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<16384x2048xbf16>, memref<3072x2048xbf16>) outs(%o[m, n] : memref<16384x3072xbf16>) {
   ^bb0(%x: f32):
     %y = arith.truncf %x : f32 to bf16
     coda.yield %y : bf16
@@ -77,6 +105,23 @@ func.func private @one_column_tile(%a: memref<?x2048xbf16>, %w: memref<128x2048x
 // CHECK-SAME: tile = [128, 256, 64], stages = 4, staging = 2, prefetch = 0, raster = 8, ring = true>
 func.func private @shared_tile(%a: memref<16384x64xbf16>, %w: memref<32x128x64xbf16>, %c: memref<16384x128xf32>, %o: memref<16384x32x128xbf16>) attributes {coda.kernel} {
   coda.gemm acc(%a[m, k] * %w[n0, n1, k] : memref<16384x64xbf16>, memref<32x128x64xbf16>) ins(%c[m, n1] : memref<16384x128xf32>) outs(%o[m, n0, n1] : memref<16384x32x128xbf16>) {
+  ^bb0(%x: f32, %t: f32):
+    %s = arith.mulf %x, %t : f32
+    %q = arith.addf %s, %x : f32
+    %y = arith.truncf %q : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// Under long products a pair loads it for each of them, in chunks of 32 columns that
+// both take from one set of buffers.
+// CHECK-LABEL: func.func private @shared_tile_deep
+// CHECK-SAME: tile = [192, 128, 64], stages = 4, staging = 1, prefetch = 4, raster = 8, pingpong = true, ordered = true, chunk = 32>
+func.func private @shared_tile_deep(%a: memref<16384x2048xbf16>, %w: memref<32x128x2048xbf16>, %c: memref<16384x128xf32>, %o: memref<16384x32x128xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n0, n1, k] : memref<16384x2048xbf16>, memref<32x128x2048xbf16>) ins(%c[m, n1] : memref<16384x128xf32>) outs(%o[m, n0, n1] : memref<16384x32x128xbf16>) {
   ^bb0(%x: f32, %t: f32):
     %s = arith.mulf %x, %t : f32
     %q = arith.addf %s, %x : f32
