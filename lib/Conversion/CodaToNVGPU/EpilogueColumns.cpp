@@ -57,7 +57,7 @@ void EpilogueEmitter::forThreadColumns(
         Value column = e.add(at.column, e.mul(number, e.i32(count)));
         if (masksColumns)
           column = e.minU(column, e.sub(e.numColumns(tile), e.i32(count)));
-        loadAtCoords = e.chunkCoords(tile, at, column);
+        enterColumn(column);
         Value offset = e.add(rowOffset(input, row0),
                              columnOffset(input, u, loadAtCoords[tile.innerN]));
         body(input, count, offset,

@@ -266,12 +266,14 @@ int64_t EpilogueEmitter::blockColumn() const {
   return swaps ? 0 : kPiece * piece + 8 * block;
 }
 
-/// The coordinate of the block along an outer n dim; `coords` is the chunk's.
-/// To load from, it is at most the last.
+/// The coordinate of the block, and of the thread's columns of it, along an outer n
+/// dim; `coords` is the chunk's. To load from, it is at most the last.
 Value EpilogueEmitter::outerCoord(ArrayRef<Value> coords, unsigned dim) {
-  if (tile.runColumns == kLongRun || dim != tile.outerN.back())
+  if (tile.runColumns == kLongRun || dim != tile.outerN.back() || isAtColumn)
     return coords[dim];
-  Value coord = e.add(coords[dim], e.i32(blockColumn() / tile.runColumns));
+  Value run = swaps ? e.divU(e.warp, e.i32(tile.runColumns / kStripColumns))
+                    : e.i32(blockColumn() / tile.runColumns);
+  Value coord = e.add(coords[dim], run);
   if (masksColumns && coords.data() == loadAtCoords.data())
     coord = e.minU(coord, e.sub(e.extent(tile, dim), e.i32(1)));
   return coord;
@@ -281,7 +283,8 @@ Value EpilogueEmitter::outerCoord(ArrayRef<Value> coords, unsigned dim) {
 Value EpilogueEmitter::threadColumn(bool forLoad, int64_t i) {
   ArrayRef<Value> coords = forLoad ? loadAtCoords : chunkAt;
   if (swaps)
-    return e.add(coords[tile.innerN], e.add(quadRow, e.i32(8 * i)));
+    return e.add(coords[tile.innerN],
+                 e.add(e.remU(quadRow, e.i32(tile.runColumns)), e.i32(8 * i)));
   Value first =
       e.add(coords[tile.innerN],
             e.add(quadColumn, e.i32(blockColumn() % tile.runColumns)));
@@ -832,6 +835,7 @@ void EpilogueEmitter::evaluateBlock() {
 
 /// Sets the coordinates of the chunk where the walk is.
 void EpilogueEmitter::enterChunk() {
+  isAtColumn = false;
   columnsValues.clear();
   Value column = e.add(at.column, e.i32(chunk * chunkColumns));
   chunkAt = e.chunkCoords(tile, at, column);
@@ -842,6 +846,12 @@ void EpilogueEmitter::enterChunk() {
     loadAtCoords = e.chunkCoords(
         tile, at,
         e.minU(column, e.sub(e.numColumns(tile), e.i32(chunkColumns))));
+}
+
+/// Sets the coordinates to load from, and to store at, to those of one column.
+void EpilogueEmitter::enterColumn(Value column) {
+  loadAtCoords = e.chunkCoords(tile, at, column);
+  isAtColumn = true;
 }
 
 /// Runs `body` for each block of the chunk. Behind it coordinates are those of the

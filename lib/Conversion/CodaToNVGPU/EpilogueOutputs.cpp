@@ -37,12 +37,13 @@ Value EpilogueEmitter::rowMask() {
 Value EpilogueEmitter::columnMask() {
   SmallVector<Value> elements;
   if (!tile.outerN.empty()) {
-    // Narrow rows may end within the chunk, but not within a block.
-    int64_t first = chunk * chunkColumns;
+    // Narrow rows may end within the chunk, but not within a block, or among the
+    // columns of a warp.
+    Value first = e.add(at.column, e.i32(chunk * chunkColumns));
     if (tile.runColumns < kLongRun)
-      first += blockColumn();
-    Value inside =
-        e.lessU(e.add(at.column, e.i32(first)), e.numColumns(tile));
+      first = e.add(first, swaps ? e.mul(e.warp, e.i32(kStripColumns))
+                                 : e.i32(blockColumn()));
+    Value inside = e.lessU(first, e.numColumns(tile));
     elements.assign(2, inside);
   } else {
     Value limit = e.extent(tile, tile.innerN);

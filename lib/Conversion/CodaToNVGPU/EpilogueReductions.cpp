@@ -277,7 +277,7 @@ void EpilogueEmitter::joinGroups(const OutputModel &output, unsigned number,
                                  e.offsetPointer(base, strip * rows * 4));
         value = value ? output.combiner.combine(b, loc, value, part) : part;
       }
-      loadAtCoords = e.chunkCoords(tile, at, column);
+      enterColumn(column);
       storeRow(output, point, e.add(row0, row), loadAtCoords[tile.innerN],
                value);
     });
@@ -430,8 +430,7 @@ void EpilogueEmitter::finishColumns() {
 }
 
 void EpilogueEmitter::finishColumn(Value thread, Value column) {
-  SmallVector<Value> coords = e.chunkCoords(tile, at, column);
-  loadAtCoords = coords;
+  enterColumn(column);
   int64_t scratch = 0;
   for (const OutputModel &output : tile.outputs) {
     if (output.reduce != ReduceKind::Columns)
@@ -448,7 +447,7 @@ void EpilogueEmitter::finishColumn(Value thread, Value column) {
       Value pointer = elementPointer(
           output, e.add(rowOffset(output, at.coords[tile.innerM]),
                         columnOffset(output, tile.uCoords(output.uDims, point),
-                                     coords[tile.innerN])));
+                                     loadAtCoords[tile.innerN])));
       if (!output.fresh)
         sum = output.combiner.combine(
             b, loc, LLVM::LoadOp::create(b, loc, b.getF32Type(), pointer), sum);

@@ -567,6 +567,7 @@ private:
   Placed evaluateOp(Operation *op);
   void evaluateBlock();
   void enterChunk();
+  void enterColumn(Value column);
   void walkChunk(llvm::function_ref<void()> body);
   void enterGroup();
   Placed loadInput(unsigned input, int64_t point);
@@ -650,6 +651,7 @@ private:
   int64_t chunk = 0, piece = 0, block = 0;
   SmallVector<Value> chunkAt;
   SmallVector<Value> loadAtCoords;
+  bool isAtColumn = false;
 
   // Loaded tiles; where the lane reads them, by unit.
   LoadedTiles *loaded = nullptr;

@@ -455,9 +455,9 @@ static LogicalResult verifySwappedRegion(const TileModel &tile,
     reason = why.str();
     return failure();
   };
-  if (tile.runColumns != kLongRun)
+  if (tile.runColumns < kStripColumns)
     return fail("with swap, the inner of several n dims must have a multiple of "
-                "64 columns, it has " +
+                "16 columns, those of a warp, it has " +
                 Twine(tile.runColumns));
   if (tile.hasColumnReduction())
     return fail("a column reduction needs tiles of 128 rows, swapped ones have "

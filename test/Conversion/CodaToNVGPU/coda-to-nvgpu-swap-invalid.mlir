@@ -74,10 +74,10 @@ func.func private @ring(%a: memref<16x512xbf16>, %w: memref<256x512xbf16>, %o: m
 
 // -----
 
-// expected-error @+1 {{schedule does not fit the kernel: with swap, the inner of several n dims must have a multiple of 64 columns, it has 32}}
-func.func private @runs(%a: memref<16x512xbf16>, %w: memref<8x32x512xbf16>, %o: memref<8x16x32xf32>)
+// expected-error @+1 {{schedule does not fit the kernel: with swap, the inner of several n dims must have a multiple of 16 columns, those of a warp, it has 8}}
+func.func private @runs(%a: memref<16x512xbf16>, %w: memref<8x8x512xbf16>, %o: memref<8x16x8xf32>)
     attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [16, 64, 64], stages = 4, staging = 0, prefetch = 0, raster = 8, pingpong = true, swap = true>} {
-  coda.gemm acc(%a[m, k] * %w[n0, n1, k] : memref<16x512xbf16>, memref<8x32x512xbf16>) outs(%o[n0, m, n1] : memref<8x16x32xf32>) {
+  coda.gemm acc(%a[m, k] * %w[n0, n1, k] : memref<16x512xbf16>, memref<8x8x512xbf16>) outs(%o[n0, m, n1] : memref<8x16x8xf32>) {
   ^bb0(%x: f32):
     coda.yield %x : f32
   }

@@ -252,3 +252,36 @@ func.func private @eight(%a: memref<32x512xf8E4M3FN>, %w: memref<128x512xf8E5M2>
   }
   return
 }
+
+// -----
+
+// Rows of 32 columns: a warp's 16 are a half of one, of the coordinate that half of its
+// number is further on, and a box is swizzled over 64 bytes.
+
+// CHECK: gpu.func @narrow_16x64x64_s8_pingpong_swap(
+// CHECK-SAME: %[[C:[a-z0-9]+]]: !llvm.ptr<1>
+// CHECK: nvgpu.tma.async.load {{.*}} -> memref<2x32x64xbf16
+// CHECK: nvvm.setmaxregister increase
+// CHECK: %[[WARP:[a-z0-9_#]+]] = arith.divui %{{.+}}, %c32_i32
+// CHECK: %[[SIXTEEN:[a-z0-9_#]+]] = arith.muli %[[WARP]], %c16_i32
+// CHECK: %[[ROW:[a-z0-9_#]+]] = arith.addi %[[SIXTEEN]], %{{.+}}
+// CHECK: %[[PAIR:[a-z0-9_#]+]] = arith.muli %[[WARP]], %c2_i32
+// CHECK: %[[LINE:[a-z0-9_#]+]] = arith.remui %{{.+}}, %c4_i32
+// CHECK: arith.xori %{{.+}}, %[[LINE]]
+// CHECK: nvvm.wgmma.mma_async {{.*}}<m = 64, n = 16, k = 16>
+// CHECK: %[[COLUMN:[a-z0-9_#]+]] = arith.remui %[[ROW]], %c32_i32
+// CHECK: %[[INNER:[a-z0-9_#]+]] = arith.addi %{{.+}}, %[[COLUMN]]
+// CHECK: %[[RUN:[a-z0-9_#]+]] = arith.divui %[[WARP]], %c2_i32
+// CHECK: %[[OUTER:[a-z0-9_#]+]] = arith.addi %{{.+}}, %[[RUN]]
+// CHECK: llvm.getelementptr %[[C]][
+// CHECK: nvvm.stmatrix {{.*}}#nvvm.mma_layout<col>
+// CHECK: nvgpu.tma.async.store
+func.func private @narrow(%a: memref<16x512xbf16>, %w: memref<8x32x512xbf16>, %c: memref<8x32xf32>, %o: memref<8x16x32xbf16>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [16, 64, 64], stages = 8, staging = 1, prefetch = 0, raster = 8, pingpong = true, swap = true>} {
+  coda.gemm acc(%a[m, k] * %w[n0, n1, k] : memref<16x512xbf16>, memref<8x32x512xbf16>) ins(%c[n0, n1] : memref<8x32xf32>) outs(%o[n0, m, n1] : memref<8x16x32xbf16>) {
+  ^bb0(%x: f32, %y: f32):
+    %z = arith.addf %x, %y : f32
+    %h = arith.truncf %z : f32 to bf16
+    coda.yield %h : bf16
+  }
+  return
+}

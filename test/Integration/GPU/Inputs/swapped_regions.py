@@ -17,8 +17,9 @@ COMBINERS = ["add", "max", "logaddexp"]
 PARTS = 5
 
 
-def shape(kind, m, n, k, left="mk", right="nk", half="bf16", open="", group=64, batch=0):
-    return dict(kind=kind, m=m, n=n, k=k, left=left, right=right, half=half, open=open, group=group, batch=batch)
+def shape(kind, m, n, k, left="mk", right="nk", half="bf16", open="", group=64, batch=0, inner=0):
+    return dict(kind=kind, m=m, n=n, k=k, left=left, right=right, half=half, open=open, group=group, batch=batch,
+                inner=inner)
 
 
 SHAPES = {f"plain_{m}": shape("plain", m, 256, 520) for m in (1, 3, 8, 16, 17, 33, 64)}
@@ -42,6 +43,13 @@ SHAPES.update({
     "rows_any_50": shape("rows", 50, 320, 264, open="m"),
     "batch_10": shape("full", 10, 192, 136, batch=3),
     "batch_swiglu_17": shape("swiglu", 17, 128, 136, batch=2),
+    "heads32_16": shape("heads", 16, 256, 264, inner=32),
+    "heads32_40": shape("heads", 40, 256, 264, right="kn", inner=32),
+    "heads16_8": shape("heads", 8, 384, 264, inner=16),
+    "heads16_17": shape("heads", 17, 192, 264, right="kn", inner=16),
+    "heads64_16": shape("heads", 16, 256, 264, inner=64),
+    "heads128_33": shape("heads", 33, 384, 264, inner=128),
+    "heads32_ragged_16": shape("heads", 16, 224, 264, inner=32),
     # Weights enough for every block of the device.
     "swiglu_wide_16": shape("swiglu", 16, 11008, 520),
     "full_wide_64": shape("full", 64, 14336, 264),
@@ -92,6 +100,11 @@ class Program:
             setattr(self, key, value)
         self.extent = dict(b=self.batch, m=self.m, n=self.n, k=self.k, p=PARTS)
         self.outer = ["b"] if self.batch else []
+        # Heads, which a result has before its rows: columns are no one dim then.
+        self.columns = ["n"]
+        if self.inner:
+            self.columns = ["n0", "n1"]
+            self.extent.update(n0=self.n // self.inner, n1=self.inner)
 
     def type(self, dims, element):
         def size(dim):
@@ -102,7 +115,11 @@ class Program:
     def inputs(self):
         """(name, dims, element) of each argument: factors, then what is loaded."""
         half, tile = self.half, self.outer + ["m", "n"]
-        found = [("a", self.outer + list(self.left), half), ("w", self.outer + list(self.right), half)]
+        right = [d for dim in self.right for d in (self.columns if dim == "n" else [dim])]
+        found = [("a", self.outer + list(self.left), half), ("w", self.outer + right, half)]
+        if self.kind == "heads":
+            found += [("r", ["m"], "f32"), ("c", ["n0", "n1"], "f32"), ("d", ["n1"], half), ("q", ["m", "n1"], "f32"),
+                      ("res", ["n0", "m", "n1"], half), ("big", ["m", "n0", "n1"], "f32")]
         if self.kind == "swiglu":
             found += [("w2", self.outer + list(self.right), half), ("r", self.outer + ["m", "p"], "f32")]
         if self.kind == "full":
@@ -121,6 +138,9 @@ class Program:
             return [(tile, half, None, "%y"), (tile, half, None, "%g"), (tile, "f32", None, "%acc2")]
         if self.kind == "full":
             return [(tile, half, None, "%y"), (tile, "f32", None, "%v")]
+        if self.kind == "heads":
+            return [(["n0", "m", "n1"], half, None, "%y"), (["m", "n0", "n1"], "f32", None, "%v"),
+                    (["n0", "m"], "f32", "add", "%v"), (["n0", "m"], "f32", "max", "%v")]
         groups = [f"n floordiv {self.group}", "m"]
         return [(groups, "f32", combiner, "%v") for combiner in COMBINERS] + [(tile, half, None, "%y")]
 
@@ -128,6 +148,12 @@ class Program:
         half = self.half
         if self.kind == "plain":
             return [f"%y = arith.truncf %acc : f32 to {half}"]
+        if self.kind == "heads":
+            return [f"%df = arith.extf %dv : {half} to f32", f"%resf = arith.extf %resv : {half} to f32",
+                    "%t0 = arith.mulf %acc, %rv : f32", "%t1 = arith.addf %t0, %cv : f32",
+                    "%t2 = arith.addf %t1, %df : f32", "%t3 = arith.addf %t2, %resf : f32",
+                    "%t4 = arith.addf %t3, %bigv : f32", "%v = arith.mulf %t4, %qv : f32",
+                    f"%y = arith.truncf %v : f32 to {half}"]
         if self.kind == "rows":
             return ["%v = arith.addf %acc, %cv : f32", f"%y = arith.truncf %v : f32 to {half}"]
         if self.kind == "swiglu":
@@ -154,7 +180,7 @@ class Program:
             scale, offset = 1.0, 0.0
             if name in ("a", "w", "w2"):
                 scale = 3 ** 0.5 / self.k ** 0.25
-            elif name in ("r", "d", "s"):
+            elif name in ("r", "d", "s", "q"):
                 scale, offset = 0.25, 1.0 / (PARTS if name == "r" else 1)
             args.append(dict(shape=[self.extent[d] for d in dims], dtype=element, kind="uniform",
                              scale=scale, offset=offset))
