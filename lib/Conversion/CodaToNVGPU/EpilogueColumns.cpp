@@ -57,7 +57,7 @@ void EpilogueEmitter::forThreadColumns(
         Value column = e.add(at.column, e.mul(number, e.i32(count)));
         if (masksColumns)
           column = e.minU(column, e.sub(e.numColumns(tile), e.i32(count)));
-        loadAtCoords = e.chunkCoords(tile, at, column);
+        enterColumn(column);
         Value offset = e.add(rowOffset(input, row0),
                              columnOffset(input, u, loadAtCoords[tile.innerN]));
         body(input, count, offset,
@@ -94,7 +94,7 @@ void EpilogueEmitter::awaitColumns() {
     return;
   forThreadColumns(/*copied=*/false, [&](const InputModel &input, int64_t,
                                          Value offset, Value to) {
-    Value value = input.combiner ? combineTerms(input, offset, /*shared=*/false)
+    Value value = input.combiner ? combineTerms(input, offset, std::nullopt)
                                  : loadAt(input, offset, input.element);
     Type type = memoryType(input.element);
     if (type != input.element)
@@ -110,6 +110,21 @@ EpilogueEmitter::Placed
 EpilogueEmitter::loadStaged(const StagedColumns &columns) {
   Type element = tile.inputs[columns.input].element;
   int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+  if (swaps) {
+    Value base = e.add(columnsBase, e.mul(quadRow, e.i32(bytes)));
+    SmallVector<Value> elements;
+    for (int64_t i = 0; i < 2; ++i) {
+      Value one = LLVM::LoadOp::create(
+          b, loc, memoryType(element),
+          e.offsetPointer(e.sharedPointer(base),
+                          columns.offset +
+                              (chunk * chunkColumns + 8 * i) * bytes));
+      if (one.getType() != element)
+        one = arith::BitcastOp::create(b, loc, element, one);
+      elements.push_back(one);
+    }
+    return {pack(elements, element, Column), Column};
+  }
   Value base = e.add(columnsBase, e.mul(quadColumn, e.i32(bytes)));
   auto type = VectorType::get({2}, element);
   Value both = LLVM::LoadOp::create(
@@ -131,8 +146,12 @@ void EpilogueEmitter::loadColumns() {
     walkChunk([&] {
       forColumnVectors(tile, [&](unsigned i, int64_t point) {
         const InputModel &input = tile.inputs[i];
-        if (!findStaged(i, point) && !input.combiner)
-          columnValues[{i, point}].push_back(
+        if (findStaged(i, point) || input.combiner)
+          return;
+        // Those of a chunk are the same in all blocks of swapped factors.
+        SmallVector<Placed> &values = columnValues[{i, point}];
+        if (static_cast<int64_t>(values.size()) == columnBlock())
+          values.push_back(
               loadDirect(input, tile.uCoords(input.uDims, point)));
       });
     });

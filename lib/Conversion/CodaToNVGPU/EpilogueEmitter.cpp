@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A warpgroup holds 64 rows. Thread t = 32 w + 4 g + l of it has, of each block
-// of 8 columns, the rows 16 w + g + 8 q and the columns 2 l + e (q, e in
+// A warpgroup holds fragments of 64 rows. Thread t = 32 w + 4 g + l of it has, of
+// each block of 8 columns, the rows 16 w + g + 8 q and the columns 2 l + e (q, e in
 // {0, 1}): that is how WGMMA leaves its accumulators, and how ldmatrix and
 // stmatrix move 16-bit tiles, two such blocks at a time (a piece). The region
 // is evaluated on one block after another. There a value that depends on
@@ -15,6 +15,15 @@
 //   both          is vector<4>, indexed by 2 q + e.
 // Larger vectors would keep more values alive beside the accumulators than a
 // thread has registers for.
+//
+// A fragment's rows are those of the tile, and the walk goes over its columns,
+// chunk by chunk. Where factors are swapped they are the 64 columns of a chunk, and
+// within it the walk goes over the tile's rows, the columns of the fragment: values
+// of columns are then indexed by q and hold for a chunk, values of rows by e and,
+// of each 8 rows, hold for all chunks. Boxes in shared memory have rows of the tile
+// all the same; ldmatrix and stmatrix transpose. What differs is in `place` and the
+// functions behind it, in where a lane's part of a box is, and in who is reduced
+// over.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,47 +49,28 @@ static int64_t lanesOf(int level) {
 EpilogueEmitter::EpilogueEmitter(KernelEmitter &emitter, const TileModel &tile,
                                  const TileCoords &at, int64_t fragment)
     : e(emitter), b(emitter.b), loc(emitter.loc), tile(tile), at(at),
-      fragment(fragment), points(getRegionPoints(tile, emitter.schedule)),
+      fragment(fragment), rows(getRegionRows(emitter.schedule)),
+      points(getRegionPoints(tile, emitter.schedule)),
       chunkColumns(emitter.schedule.getChunk()), chunks(points / chunkColumns),
-      pieces(chunkColumns / kPiece) {
+      swaps(emitter.schedule.getSwap()) {
+  pieces = llvm::divideCeil(swaps ? rows : chunkColumns, kPiece);
+  rowsValues.resize(swaps ? rows / 8 : 1);
   this->at.column = e.regionColumn(tile, at);
-  int64_t rows = tile.dims[tile.innerM].extent;
-  masksRows = ShapedType::isDynamic(rows) ||
-              rows % getTileRows(e.schedule) != 0 || e.mayLackRows(tile);
+  int64_t extent = tile.dims[tile.innerM].extent;
+  masksRows = ShapedType::isDynamic(extent) ||
+              extent % getTileRows(e.schedule) != 0 || e.mayLackRows(tile);
   int64_t columns = tile.getColumns();
   int64_t whole =
       getTilePoints(tile, e.schedule) * e.schedule.getCluster().n;
   masksColumns = ShapedType::isDynamic(columns) || columns % whole != 0;
 
   Value quad = e.divU(e.lane, e.i32(4)), inQuad = e.remU(e.lane, e.i32(4));
-  row0 = e.add(at.coords[tile.innerM],
+  row0 = e.add(e.regionRow(tile, at),
                e.mul(e.rowBlock(e.i32(fragment)), e.i32(kFragmentRows)));
   quadRow = e.add(e.mul(e.warp, e.i32(16)), quad);
   quadColumn = e.mul(inQuad, e.i32(2));
 
-  // A box is swizzled over the bytes of a run of columns, from the number of
-  // the 128 bytes that they lie in: a row, two, or four.
-  auto swizzle = [&](Value chunk, Value row, int64_t columns, int64_t bytes) {
-    int64_t run = std::min(tile.runColumns, columns) * bytes;
-    Value line = e.divU(row, e.i32(128 / (columns * bytes)));
-    return e.mul(e.bitXor(chunk, e.remU(line, e.i32(run / 16))), e.i32(16));
-  };
-  Value matrix = e.divU(e.lane, e.i32(8)), inMatrix = e.remU(e.lane, e.i32(8));
-  Value boxRow =
-      e.add(e.add(e.mul(e.warp, e.i32(16)),
-                  e.mul(e.remU(matrix, e.i32(2)), e.i32(8))),
-            inMatrix);
-  inBox16 = e.add(e.mul(boxRow, e.i32(2 * chunkColumns)),
-                  swizzle(e.divU(matrix, e.i32(2)), inMatrix, chunkColumns,
-                          /*bytes=*/2));
-  inBox32 =
-      e.add(e.add(e.mul(quadRow, e.i32(2 * chunkColumns)),
-                  swizzle(e.divU(inQuad, e.i32(2)), quad, chunkColumns / 2,
-                          /*bytes=*/4)),
-            e.mul(e.remU(inQuad, e.i32(2)), e.i32(8)));
-  // A box of 8-bit elements has rows of half the bytes.
-  inBox8 = e.add(e.add(e.mul(quadRow, e.i32(chunkColumns)), quadColumn),
-                 swizzle(e.i32(0), quad, chunkColumns, /*bytes=*/1));
+  setLaneAddresses(quad, inQuad);
   stagedBoxes = getStagedBoxes(tile, e.schedule);
   stagedColumns = getStagedColumns(e.kernel, tile, e.schedule);
   columnsBase = e.add(e.i32(SharedMemory(e.kernel, e.schedule).columns),
@@ -101,6 +91,109 @@ EpilogueEmitter::EpilogueEmitter(KernelEmitter &emitter, const TileModel &tile,
     stagingBase =
         e.add(stagingBase, e.mul(e.consumer, e.i32(e.schedule.getStaging() *
                                                    getBoxBytes(e.schedule))));
+}
+
+/// Sets where the lane's part of the first columns, and rows, is in each kind of
+/// box. The lane is number `inQuad` of quad `quad` of its warp.
+void EpilogueEmitter::setLaneAddresses(Value quad, Value inQuad) {
+  // A box is swizzled over the bytes of a run of columns, from the number of
+  // the 128 bytes that they lie in: a row, two, or four.
+  auto swizzle = [&](Value chunk, Value row, int64_t columns, int64_t bytes) {
+    int64_t run = std::min(tile.runColumns, columns) * bytes;
+    Value line = e.divU(row, e.i32(128 / (columns * bytes)));
+    return e.mul(e.bitXor(chunk, e.remU(line, e.i32(run / 16))), e.i32(16));
+  };
+  Value matrix = e.divU(e.lane, e.i32(8)), inMatrix = e.remU(e.lane, e.i32(8));
+  if (swaps) {
+    // Of 16 rows the four matrices are two by two of the warp's 16 columns. Of two
+    // boxes of 32-bit elements a warp has columns of one.
+    inBox16 = e.add(
+        e.mul(e.add(e.mul(e.divU(matrix, e.i32(2)), e.i32(8)), inMatrix),
+              e.i32(2 * chunkColumns)),
+        swizzle(e.add(e.mul(e.warp, e.i32(2)), e.remU(matrix, e.i32(2))),
+                inMatrix, chunkColumns, /*bytes=*/2));
+    Value inHalf = e.add(e.mul(e.remU(e.warp, e.i32(2)), e.i32(4)),
+                         e.divU(quad, e.i32(4)));
+    inBox32 = e.add(
+        e.add(e.mul(quadColumn, e.i32(2 * chunkColumns)),
+              swizzle(inHalf, quadColumn, chunkColumns / 2, /*bytes=*/4)),
+        e.add(e.mul(e.remU(quad, e.i32(4)), e.i32(4)),
+              e.mul(e.divU(e.warp, e.i32(2)),
+                    e.i32(getBoxBytes(e.schedule)))));
+    inBox8 = e.add(e.add(e.mul(quadColumn, e.i32(chunkColumns)), quad),
+                   swizzle(e.warp, quadColumn, chunkColumns, /*bytes=*/1));
+    return;
+  }
+  Value boxRow =
+      e.add(e.add(e.mul(e.warp, e.i32(16)),
+                  e.mul(e.remU(matrix, e.i32(2)), e.i32(8))),
+            inMatrix);
+  inBox16 = e.add(e.mul(boxRow, e.i32(2 * chunkColumns)),
+                  swizzle(e.divU(matrix, e.i32(2)), inMatrix, chunkColumns,
+                          /*bytes=*/2));
+  inBox32 =
+      e.add(e.add(e.mul(quadRow, e.i32(2 * chunkColumns)),
+                  swizzle(e.divU(inQuad, e.i32(2)), quad, chunkColumns / 2,
+                          /*bytes=*/4)),
+            e.mul(e.remU(inQuad, e.i32(2)), e.i32(8)));
+  // A box of 8-bit elements has rows of half the bytes.
+  inBox8 = e.add(e.add(e.mul(quadRow, e.i32(chunkColumns)), quadColumn),
+                 swizzle(e.i32(0), quad, chunkColumns, /*bytes=*/1));
+}
+
+//===----------------------------------------------------------------------===//
+// Where a fragment lies in a tile
+//===----------------------------------------------------------------------===//
+
+int64_t EpilogueEmitter::place(int64_t row, int64_t column) const {
+  return swaps ? 2 * column + row : 2 * row + column;
+}
+
+int64_t EpilogueEmitter::rowOf(int64_t place) const {
+  return swaps ? place % 2 : place / 2;
+}
+
+int64_t EpilogueEmitter::columnOf(int64_t place) const {
+  return swaps ? place / 2 : place % 2;
+}
+
+int64_t EpilogueEmitter::rowBlock() const {
+  return swaps ? 2 * piece + block : 0;
+}
+
+int64_t EpilogueEmitter::columnBlock() const {
+  return swaps ? chunk : chunk * (chunkColumns / 8) + 2 * piece + block;
+}
+
+/// Whether a piece, of which the last of a swapped tile may have one block, ends.
+bool EpilogueEmitter::isLastOfPiece() const {
+  return block == 1 || (swaps && rowBlock() + 1 == rows / 8);
+}
+
+EpilogueEmitter::Lanes EpilogueEmitter::lanesOfQuad() {
+  static const int64_t masks[] = {1, 2};
+  return {4, e.remU(e.lane, e.i32(4)), masks};
+}
+
+EpilogueEmitter::Lanes EpilogueEmitter::lanesOfRow() {
+  static const int64_t masks[] = {4, 8, 16};
+  return swaps ? Lanes{8, e.divU(e.lane, e.i32(4)), masks} : lanesOfQuad();
+}
+
+/// The cache of values of a level.
+llvm::DenseMap<Value, EpilogueEmitter::Placed> &
+EpilogueEmitter::valuesAt(Level level) {
+  switch (level) {
+  case None:
+    return tileValues;
+  case Row:
+    return rowsValues[rowBlock()];
+  case Column:
+    return columnsValues;
+  case Full:
+    return blockValues;
+  }
+  llvm_unreachable("no other level");
 }
 
 //===----------------------------------------------------------------------===//
@@ -129,12 +222,11 @@ Value EpilogueEmitter::broadcast(Placed placed, Level level) {
     return vector::BroadcastOp::create(
         b, loc, cast<VectorType>(typeAt(placed.value.getType(), level)),
         placed.value);
-  static const int64_t rows[] = {0, 0, 1, 1};
-  static const int64_t columns[] = {0, 1, 0, 1};
+  int64_t from[4];
+  for (int64_t i = 0; i < 4; ++i)
+    from[i] = placed.level == Row ? rowOf(i) : columnOf(i);
   return vector::ShuffleOp::create(b, loc, placed.value, placed.value,
-                                   ArrayRef<int64_t>(placed.level == Row
-                                                         ? rows
-                                                         : columns));
+                                   ArrayRef<int64_t>(from));
 }
 
 Value EpilogueEmitter::pack(ArrayRef<Value> elements, Type type, Level level) {
@@ -154,7 +246,10 @@ Value EpilogueEmitter::element(Value value, Level level, int64_t i) {
 // Addresses
 //===----------------------------------------------------------------------===//
 
+/// The thread's row number `half`, 0 or 1, of the block.
 Value EpilogueEmitter::threadRow(int64_t half) {
+  if (swaps)
+    return e.add(row0, e.add(quadColumn, e.i32(8 * rowBlock() + half)));
   return e.add(row0, e.add(quadRow, e.i32(8 * half)));
 }
 
@@ -168,25 +263,32 @@ Value EpilogueEmitter::loadRow(int64_t half) {
 
 /// The first column of the block in its chunk.
 int64_t EpilogueEmitter::blockColumn() const {
-  return kPiece * piece + 8 * block;
+  return swaps ? 0 : kPiece * piece + 8 * block;
 }
 
-/// The coordinate of the block along an outer n dim; `coords` is the chunk's.
-/// To load from, it is at most the last.
+/// The coordinate of the block, and of the thread's columns of it, along an outer n
+/// dim; `coords` is the chunk's. To load from, it is at most the last.
 Value EpilogueEmitter::outerCoord(ArrayRef<Value> coords, unsigned dim) {
-  if (tile.runColumns == kLongRun || dim != tile.outerN.back())
+  if (tile.runColumns == kLongRun || dim != tile.outerN.back() || isAtColumn)
     return coords[dim];
-  Value coord = e.add(coords[dim], e.i32(blockColumn() / tile.runColumns));
+  Value run = swaps ? e.divU(e.warp, e.i32(tile.runColumns / kStripColumns))
+                    : e.i32(blockColumn() / tile.runColumns);
+  Value coord = e.add(coords[dim], run);
   if (masksColumns && coords.data() == loadAtCoords.data())
     coord = e.minU(coord, e.sub(e.extent(tile, dim), e.i32(1)));
   return coord;
 }
 
-/// The inner n coordinate of the thread's first column of the block.
-Value EpilogueEmitter::threadColumn(bool forLoad) {
+/// The inner n coordinate of the thread's column number `i`, 0 or 1, of the block.
+Value EpilogueEmitter::threadColumn(bool forLoad, int64_t i) {
   ArrayRef<Value> coords = forLoad ? loadAtCoords : chunkAt;
-  return e.add(coords[tile.innerN],
-               e.add(quadColumn, e.i32(blockColumn() % tile.runColumns)));
+  if (swaps)
+    return e.add(coords[tile.innerN],
+                 e.add(e.remU(quadRow, e.i32(tile.runColumns)), e.i32(8 * i)));
+  Value first =
+      e.add(coords[tile.innerN],
+            e.add(quadColumn, e.i32(blockColumn() % tile.runColumns)));
+  return e.add(first, e.i32(i));
 }
 
 /// The type that LLVM has for elements of `type`, or vectors of them, in memory.
@@ -262,15 +364,17 @@ Value EpilogueEmitter::loadAt(const OperandModel &operand, Value offset,
 //===----------------------------------------------------------------------===//
 
 void EpilogueEmitter::loadRows() {
-  for (unsigned i = 0; i < tile.inputs.size(); ++i) {
-    const InputModel &input = tile.inputs[i];
-    if (!(levelOf(input) & Column))
-      for (int64_t point = 0; point < input.points; ++point) {
-        BlockArgument argument = tile.op.getInputArguments(i)[point];
-        if (!argument.use_empty())
-          tileValues[argument] = loadInput(i, point);
-      }
-  }
+  auto load = [&] {
+    for (unsigned i = 0; i < tile.inputs.size(); ++i)
+      if (!(levelOf(tile.inputs[i]) & Column))
+        for (BlockArgument argument : tile.op.getInputArguments(i))
+          if (!argument.use_empty())
+            evaluate(argument);
+  };
+  if (swaps)
+    walkChunk(load);
+  else
+    load();
 }
 
 EpilogueEmitter::Placed EpilogueEmitter::loadInput(unsigned number,
@@ -279,7 +383,7 @@ EpilogueEmitter::Placed EpilogueEmitter::loadInput(unsigned number,
   if (const StagedColumns *columns = findStaged(number, point))
     return loadStaged(*columns);
   if (auto it = columnValues.find({number, point}); it != columnValues.end())
-    return it->second[chunk * (chunkColumns / 8) + 2 * piece + block];
+    return it->second[columnBlock()];
   if (input.path == LoadPath::Prefetched &&
       getPrefetchedPerChunk(tile, e.schedule))
     return {loadPrefetched(number, point), Full};
@@ -304,7 +408,8 @@ EpilogueEmitter::loadDirect(const InputModel &input, ArrayRef<int64_t> u) {
     return {pack(elements, type, level), level};
   }
 
-  bool pairs = hasPairAccess(tile, input);
+  // Neighbours are in two threads where factors are swapped.
+  bool pairs = !swaps && hasPairAccess(tile, input);
   if (pairs)
     e.alignPointer(input, input.element.getIntOrFloatBitWidth() / 4);
   int64_t rows = (level & Row) ? 2 : 1;
@@ -314,8 +419,8 @@ EpilogueEmitter::loadDirect(const InputModel &input, ArrayRef<int64_t> u) {
     last = e.sub(e.extent(tile, tile.innerN), e.i32(pairs ? 2 : 1));
   for (int64_t half = 0; half < rows; ++half) {
     Value row = rowOffset(input, loadRow(half));
-    Value column = threadColumn(/*forLoad=*/true);
     if (pairs) {
+      Value column = threadColumn(/*forLoad=*/true, 0);
       if (last)
         column = e.minU(column, last);
       // Two of 16 bits as the word that they are: as a vector of one word, which
@@ -331,10 +436,10 @@ EpilogueEmitter::loadDirect(const InputModel &input, ArrayRef<int64_t> u) {
       continue;
     }
     for (int64_t i = 0; i < 2; ++i) {
-      Value one = e.add(column, e.i32(i));
+      Value one = threadColumn(/*forLoad=*/true, i);
       if (last)
         one = e.minU(one, last);
-      elements[2 * half + i] =
+      elements[level == Full ? place(half, i) : i] =
           loadAt(input, e.add(row, columnOffset(input, u, one)), type);
     }
   }
@@ -347,9 +452,10 @@ static constexpr int64_t kMaxTermsAtOnce = 128;
 static constexpr int64_t kTermsPerTurn = 32;
 
 /// Combines the terms of a load, over its p dims, of the element at `base`. With
-/// `shared` the four threads that share a row take every fourth term each.
+/// `shared` these lanes take every fourth or eighth term each, of as many as they
+/// are.
 Value EpilogueEmitter::combineTerms(const InputModel &input, Value base,
-                                    bool shared) {
+                                    std::optional<Lanes> shared) {
   int64_t terms = 1;
   bool isKnown = true;
   SmallVector<unsigned> partial;
@@ -379,10 +485,10 @@ Value EpilogueEmitter::combineTerms(const InputModel &input, Value base,
     }
     return offset;
   };
-  Value inQuad = e.toI64(e.remU(e.lane, e.i32(4)));
+  Value lane = shared ? e.toI64(shared->number) : Value();
   Value identity = arith::ConstantOp::create(
       b, loc, input.combiner.getIdentity(cast<FloatType>(input.element)));
-  int64_t step = shared ? 4 : 1;
+  int64_t step = shared ? shared->count : 1;
   auto loadTerm = [&](Value number, bool mayBeOutside) {
     Value inside;
     if (mayBeOutside) {
@@ -408,7 +514,7 @@ Value EpilogueEmitter::combineTerms(const InputModel &input, Value base,
     for (int64_t term = 0; term < kTermsPerTurn; term += step) {
       Value number = e.add(loop.getInductionVar(), e.i64(term));
       loaded.push_back(
-          loadTerm(shared ? e.add(number, inQuad) : number, !isKnown));
+          loadTerm(shared ? e.add(number, lane) : number, !isKnown));
     }
     Value turn = loop.getRegionIterArg(0);
     for (Value value : loaded)
@@ -418,12 +524,12 @@ Value EpilogueEmitter::combineTerms(const InputModel &input, Value base,
   }
   SmallVector<Value> loaded;
   for (int64_t term = first; term < terms; term += step)
-    loaded.push_back(loadTerm(shared ? e.add(inQuad, e.i64(term)) : e.i64(term),
+    loaded.push_back(loadTerm(shared ? e.add(lane, e.i64(term)) : e.i64(term),
                               shared && term + step > terms));
   for (Value value : loaded)
     sum = sum ? input.combiner.combine(b, loc, sum, value) : value;
   if (shared)
-    for (int64_t mask : {1, 2})
+    for (int64_t mask : shared->masks)
       sum = input.combiner.combine(b, loc, sum, shuffle(sum, mask));
   return sum;
 }
@@ -433,18 +539,21 @@ EpilogueEmitter::Placed
 EpilogueEmitter::loadCombining(const InputModel &input, ArrayRef<int64_t> u) {
   Level level = levelOf(input);
   SmallVector<Value> elements;
+  std::optional<Lanes> shared;
+  if (!(level & Column))
+    shared = level == Row ? lanesOfRow() : lanesOfQuad();
   for (int64_t i = 0; i < lanesOf(level); ++i) {
-    int64_t half = level == Full ? i / 2 : level == Row ? i : 0;
-    int64_t column = (level & Column) ? i % 2 : 0;
+    int64_t half = level == Full ? rowOf(i) : level == Row ? i : 0;
+    int64_t column = level == Full ? columnOf(i) : level == Column ? i : 0;
     Value inner = e.i32(0);
     if (level & Column) {
-      inner = e.add(threadColumn(/*forLoad=*/true), e.i32(column));
+      inner = threadColumn(/*forLoad=*/true, column);
       if (masksColumns && tile.outerN.empty())
         inner = e.minU(inner, e.sub(e.extent(tile, tile.innerN), e.i32(1)));
     }
     Value base = e.add(rowOffset(input, loadRow(half)),
                        columnOffset(input, u, inner));
-    elements.push_back(combineTerms(input, base, !(level & Column)));
+    elements.push_back(combineTerms(input, base, shared));
   }
   return {pack(elements, input.element, level), level};
 }
@@ -458,13 +567,30 @@ EpilogueEmitter::LaneAddresses EpilogueEmitter::laneAddresses(Value base) {
 
 /// Place number `lane` of the thread in boxes: those of 16-bit elements by piece,
 /// then those of 32-bit ones by 8-column block, then those of 8-bit ones by
-/// piece. Swizzling combines bits of the row and of the column by exclusive or,
-/// so that one address gives all others; it is made where it is used, to be in no
-/// register before.
+/// piece; of swapped fragments the latter two by block and element. Swizzling
+/// combines bits of the row and of the column by exclusive or, so that one address
+/// gives all others; it is made where it is used, to be in no register before.
 Value EpilogueEmitter::lanePointer(const LaneAddresses &addresses,
                                    unsigned lane) {
-  int64_t number = lane % kMaxPieces;
-  switch (lane / kMaxPieces) {
+  int64_t number = lane % kMaxPlaces, kind = lane / kMaxPlaces;
+  if (swaps) {
+    // The first row is even, so that the next one's bits differ from its own in
+    // one of the row and one of the swizzle; 8 rows further on it is the same.
+    int64_t row = rowOf(number % 4), column = columnOf(number % 4);
+    int64_t below = number / 4 * 8;
+    if (kind == 0)
+      return e.offsetPointer(e.addressPointer(addresses.of16),
+                             number * kPiece * 2 * chunkColumns);
+    if (kind == 1)
+      return e.offsetPointer(
+          e.addressPointer(e.bitXor(
+              addresses.of32,
+              e.i32(row * (2 * chunkColumns + 16) + column * 32))),
+          below * 2 * chunkColumns);
+    return e.offsetPointer(e.addressPointer(addresses.of8),
+                           (below + row) * chunkColumns + 8 * column);
+  }
+  switch (kind) {
   case 0:
     return e.addressPointer(e.bitXor(addresses.of16, e.i32(32 * number)));
   case 1:
@@ -497,6 +623,14 @@ Value EpilogueEmitter::loadPrefetched(unsigned number, int64_t point) {
     if (tile.inputs[i].path == LoadPath::Prefetched)
       box += tile.inputs[i].points * widthOf(i);
   Type element = tile.inputs[number].element;
+  if (widthOf(number) == 2 && swaps) {
+    SmallVector<Value> elements;
+    for (int64_t i = 0; i < 4; ++i)
+      elements.push_back(LLVM::LoadOp::create(
+          b, loc, element,
+          loadedPointer(box, kMaxPlaces + 4 * rowBlock() + i)));
+    return pack(elements, element, Full);
+  }
   if (widthOf(number) == 2) {
     // Two boxes of half the columns; the rows of a thread are 8 apart.
     int64_t blockNumber = 2 * piece + block;
@@ -505,7 +639,7 @@ Value EpilogueEmitter::loadPrefetched(unsigned number, int64_t point) {
       Value both = LLVM::LoadOp::create(
           b, loc, VectorType::get({2}, element),
           e.offsetPointer(loadedPointer(box + blockNumber / pieces,
-                                        kMaxPieces + blockNumber % pieces),
+                                        kMaxPlaces + blockNumber % pieces),
                           half * 8 * 2 * chunkColumns));
       for (int64_t i = 0; i < 2; ++i)
         elements.push_back(vector::ExtractOp::create(b, loc, both, i));
@@ -516,14 +650,16 @@ Value EpilogueEmitter::loadPrefetched(unsigned number, int64_t point) {
     SmallVector<Value> &words = prefetchedWords[box * pieces + p];
     if (!words.empty())
       continue;
-    Type i32 = b.getI32Type();
-    Type four = LLVM::LLVMStructType::getLiteral(b.getContext(),
-                                                 {i32, i32, i32, i32});
+    // Of two blocks, or of the one that is left of a swapped tile's rows.
+    int64_t count = swaps && kPiece * (p + 1) > rows ? 2 : 4;
+    Type all = LLVM::LLVMStructType::getLiteral(
+        b.getContext(), SmallVector<Type>(count, b.getI32Type()));
     auto shape = NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8);
     Value matrices = NVVM::LdMatrixOp::create(
-        b, loc, four, loadedPointer(box, p), 4, NVVM::MMALayout::row, shape,
+        b, loc, all, loadedPointer(box, p), count,
+        swaps ? NVVM::MMALayout::col : NVVM::MMALayout::row, shape,
         NVVM::LdStMatrixEltType::B16);
-    for (int64_t i = 0; i < 4; ++i)
+    for (int64_t i = 0; i < count; ++i)
       words.push_back(LLVM::ExtractValueOp::create(b, loc, matrices, i));
   }
   Value packed = vector::FromElementsOp::create(
@@ -552,7 +688,7 @@ EpilogueEmitter::Placed EpilogueEmitter::coordinate(unsigned domainDim) {
   if (dim == tile.innerN) {
     for (int64_t i = 0; i < 2; ++i)
       elements.push_back(
-          e.toIndex(e.add(threadColumn(/*forLoad=*/false), e.i32(i))));
+          e.toIndex(threadColumn(/*forLoad=*/false, i)));
     return {pack(elements, b.getIndexType(), Column), Column};
   }
   if (tile.dims[dim].kind == DimKind::n) {
@@ -566,7 +702,8 @@ EpilogueEmitter::Placed EpilogueEmitter::coordinate(unsigned domainDim) {
 /// The block's accumulators of group `group`, of all of the tile's points.
 Value EpilogueEmitter::loadAccumulators(unsigned group) {
   int64_t first =
-      (group * points + chunk * chunkColumns + blockColumn()) / 2;
+      swaps ? (group * chunks + chunk) * rows / 2 + 4 * rowBlock()
+            : (group * points + chunk * chunkColumns + blockColumn()) / 2;
   return pack(accumulators.slice(first, 4), b.getF32Type(), Full);
 }
 
@@ -599,10 +736,9 @@ std::array<Value, 2> EpilogueEmitter::loadPairs(unsigned group) {
 }
 
 EpilogueEmitter::Placed EpilogueEmitter::evaluate(Value value) {
-  if (auto it = tileValues.find(value); it != tileValues.end())
-    return it->second;
-  if (auto it = blockValues.find(value); it != blockValues.end())
-    return it->second;
+  for (Level level : {None, Row, Column, Full})
+    if (auto it = valuesAt(level).find(value); it != valuesAt(level).end())
+      return it->second;
   Placed placed;
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     int64_t number = argument.getArgNumber();
@@ -629,10 +765,7 @@ EpilogueEmitter::Placed EpilogueEmitter::evaluate(Value value) {
   } else {
     placed = evaluateOp(value.getDefiningOp());
   }
-  if (placed.level & Column)
-    blockValues[value] = placed;
-  else
-    tileValues[value] = placed;
+  valuesAt(placed.level)[value] = placed;
   return placed;
 }
 
@@ -670,14 +803,16 @@ void EpilogueEmitter::evaluateBlock() {
   bool joins = false;
   for (const StagedBox &box : stagedBoxes) {
     joins |= box.inPlace && box.width == 16;
-    if (box.inPlace && box.width == 32)
+    // Of a piece that is one block, the reads come first, too.
+    bool isAlone = isLastOfPiece() && block == 0;
+    if (box.inPlace && (box.width == 32 || isAlone))
       for (unsigned i = 0; i < tile.inputs.size(); ++i)
         if (tile.inputs[i].path == LoadPath::Prefetched)
           for (BlockArgument argument : tile.op.getInputArguments(i))
             if (!argument.use_empty())
               evaluate(argument);
   }
-  if (joins && block == 1)
+  if (joins && isLastOfPiece())
     NVVM::SyncWarpOp::create(b, loc, e.i32(-1));
   for (auto [number, output] : llvm::enumerate(tile.outputs)) {
     OperandRange yielded = tile.op.getYieldedValues(number);
@@ -700,6 +835,8 @@ void EpilogueEmitter::evaluateBlock() {
 
 /// Sets the coordinates of the chunk where the walk is.
 void EpilogueEmitter::enterChunk() {
+  isAtColumn = false;
+  columnsValues.clear();
   Value column = e.add(at.column, e.i32(chunk * chunkColumns));
   chunkAt = e.chunkCoords(tile, at, column);
   loadAtCoords = chunkAt;
@@ -711,13 +848,23 @@ void EpilogueEmitter::enterChunk() {
         e.minU(column, e.sub(e.numColumns(tile), e.i32(chunkColumns))));
 }
 
+/// Sets the coordinates to load from, and to store at, to those of one column.
+void EpilogueEmitter::enterColumn(Value column) {
+  loadAtCoords = e.chunkCoords(tile, at, column);
+  isAtColumn = true;
+}
+
 /// Runs `body` for each block of the chunk. Behind it coordinates are those of the
 /// chunk's first.
 void EpilogueEmitter::walkChunk(llvm::function_ref<void()> body) {
   prefetchedWords.clear();
   for (piece = 0; piece < pieces; ++piece) {
     for (block = 0; block < 2; ++block) {
+      if (rowBlock() == static_cast<int64_t>(rowsValues.size()))
+        break;
       blockValues.clear();
+      if (!swaps)
+        columnsValues.clear();
       body();
     }
   }
@@ -742,11 +889,13 @@ void EpilogueEmitter::run(ArrayRef<Value> threadAccumulators,
         rows.fold();
     for (auto [number, output] : llvm::enumerate(tile.outputs))
       if (output.reduce == ReduceKind::Rows &&
-          (chunk + 1) * chunkColumns % output.groupColumns == 0)
+          (swaps || (chunk + 1) * chunkColumns % output.groupColumns == 0))
         for (int64_t point = 0; point < output.points; ++point)
-          finishRows(output, number, point);
+          swaps ? finishStrip(output, number, point)
+                : finishRows(output, number, point);
     finishColumnChunk();
     commitChunk();
   }
   finishColumns();
+  joinGroups();
 }

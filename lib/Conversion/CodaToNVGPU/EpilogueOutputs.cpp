@@ -37,18 +37,18 @@ Value EpilogueEmitter::rowMask() {
 Value EpilogueEmitter::columnMask() {
   SmallVector<Value> elements;
   if (!tile.outerN.empty()) {
-    // Narrow rows may end within the chunk, but not within a block.
-    int64_t first = chunk * chunkColumns;
+    // Narrow rows may end within the chunk, but not within a block, or among the
+    // columns of a warp.
+    Value first = e.add(at.column, e.i32(chunk * chunkColumns));
     if (tile.runColumns < kLongRun)
-      first += blockColumn();
-    Value inside =
-        e.lessU(e.add(at.column, e.i32(first)), e.numColumns(tile));
+      first = e.add(first, swaps ? e.mul(e.warp, e.i32(kStripColumns))
+                                 : e.i32(blockColumn()));
+    Value inside = e.lessU(first, e.numColumns(tile));
     elements.assign(2, inside);
   } else {
     Value limit = e.extent(tile, tile.innerN);
     for (int64_t i = 0; i < 2; ++i)
-      elements.push_back(
-          e.lessU(e.add(threadColumn(/*forLoad=*/false), e.i32(i)), limit));
+      elements.push_back(e.lessU(threadColumn(/*forLoad=*/false, i), limit));
   }
   return pack(elements, b.getI1Type(), Column);
 }
@@ -102,13 +102,27 @@ void EpilogueEmitter::stage(Value value, Type type, int64_t box) {
     SmallVector<Value> &sources = stagedWords[box];
     for (int64_t i = 0; i < 2; ++i)
       sources.push_back(vector::ExtractOp::create(b, loc, words, i));
-    if (block == 0)
+    if (!isLastOfPiece())
       return;
     NVVM::StMatrixOp::create(
-        b, loc, stagedPointer(box, piece), sources, NVVM::MMALayout::row,
+        b, loc, stagedPointer(box, piece), sources,
+        swaps ? NVVM::MMALayout::col : NVVM::MMALayout::row,
         NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8),
         NVVM::LdStMatrixEltType::B16);
     sources.clear();
+    return;
+  }
+  if (swaps) {
+    // No two elements of a thread are neighbours in a row.
+    bool isByte = type.getIntOrFloatBitWidth() == 8;
+    Value elements = value;
+    if (isByte && !type.isInteger(8))
+      elements = arith::BitcastOp::create(
+          b, loc, VectorType::get({4}, b.getI8Type()), value);
+    for (int64_t i = 0; i < 4; ++i)
+      LLVM::StoreOp::create(
+          b, loc, vector::ExtractOp::create(b, loc, elements, i),
+          stagedPointer(box, (isByte ? 2 : 1) * kMaxPlaces + 4 * rowBlock() + i));
     return;
   }
   // The rows of a thread are 8 apart. Two neighbours of 8 bits are one access.
@@ -118,7 +132,7 @@ void EpilogueEmitter::stage(Value value, Type type, int64_t box) {
     for (int64_t half = 0; half < 2; ++half)
       LLVM::StoreOp::create(
           b, loc, vector::ExtractOp::create(b, loc, pairs, half),
-          e.offsetPointer(stagedPointer(box, 2 * kMaxPieces + piece),
+          e.offsetPointer(stagedPointer(box, 2 * kMaxPlaces + piece),
                           half * 8 * chunkColumns + 8 * block));
     return;
   }
@@ -129,7 +143,7 @@ void EpilogueEmitter::stage(Value value, Type type, int64_t box) {
         b, loc, value, value, ArrayRef<int64_t>{2 * half, 2 * half + 1});
     Value pointer =
         e.offsetPointer(stagedPointer(box + blockNumber / pieces,
-                                      kMaxPieces + blockNumber % pieces),
+                                      kMaxPlaces + blockNumber % pieces),
                         half * 8 * 2 * chunkColumns);
     LLVM::StoreOp::create(b, loc, both, pointer);
   }
@@ -142,13 +156,13 @@ void EpilogueEmitter::storeDirect(const OutputModel &output,
   Value rows = masksRows ? rowMask() : Value();
   Value columns = masksColumns ? columnMask() : Value();
   // Two neighbours, both of which are there or none, are one access.
-  int64_t width = hasPairAccess(tile, output) ? 2 : 1;
+  int64_t width = !swaps && hasPairAccess(tile, output) ? 2 : 1;
   if (width == 2)
     e.alignPointer(output, output.element.getIntOrFloatBitWidth() / 4);
   for (int64_t i = 0; i < 4; i += width) {
-    int64_t half = i / 2, one = i % 2;
+    int64_t half = rowOf(i), one = columnOf(i);
     auto store = [&] {
-      Value column = e.add(threadColumn(/*forLoad=*/false), e.i32(one));
+      Value column = threadColumn(/*forLoad=*/false, one);
       Value offset = e.add(rowOffset(output, threadRow(half)),
                            columnOffset(output, u, column));
       Value stored = width == 1
@@ -175,7 +189,7 @@ void EpilogueEmitter::storeDirect(const OutputModel &output,
 void EpilogueEmitter::storeBlock(const OutputModel &output, unsigned number,
                                  int64_t point, Placed placed) {
   Value value = broadcast(placed, Full);
-  if (output.path == StorePath::Direct) {
+  if (output.path == StorePath::Direct || stagedBoxes.empty()) {
     storeDirect(output, tile.uCoords(output.uDims, point), value);
     return;
   }
@@ -224,7 +238,7 @@ void EpilogueEmitter::commitChunk() {
               there[d] = e.i32(u[d]);
             e.skipColumns(tile, part * chunkColumns / parts, there);
             SmallVector<int64_t> box = e.columnsBoxOf(
-                tile, output, tile.innerM, kFragmentRows, chunkColumns / parts);
+                tile, output, tile.innerM, rows, chunkColumns / parts);
             Value offset = e.add(stagingBase,
                                  e.i32(slotBytes + staged->number * boxBytes));
             if (staged->inPlace) {

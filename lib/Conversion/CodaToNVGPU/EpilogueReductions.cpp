@@ -10,6 +10,10 @@
 // lanes of a warp that share a column, and through shared memory over the
 // warps. Groups of `coda.group_reduce` are rows over some columns of the tile.
 //
+// Where factors are swapped 8 lanes of each warp share a row, which has 16 of a
+// chunk's columns there (a strip), and what makes a group of several strips is
+// combined from shared memory behind the last chunk.
+//
 //===----------------------------------------------------------------------===//
 
 #include "KernelEmitter.h"
@@ -92,11 +96,12 @@ void RowCombination::fold() {
 }
 
 SmallVector<Value, 2>
-RowCombination::finish(llvm::function_ref<Value(Value, int64_t)> exchange) {
+RowCombination::finish(ArrayRef<int64_t> masks,
+                       llvm::function_ref<Value(Value, int64_t)> exchange) {
   fold();
   SmallVector<Value, 2> results;
   for (Row &row : rows) {
-    for (int64_t mask : {1, 2}) {
+    for (int64_t mask : masks) {
       Value other = exchange(row.value, mask);
       if (!isLogAddExp()) {
         row.value = combine(row.value, other);
@@ -122,7 +127,7 @@ void EpilogueEmitter::addToRows(RowCombination &rows, Placed placed) {
   Value value = broadcast(placed, Full);
   for (int64_t half = 0; half < 2; ++half)
     for (int64_t one = 0; one < 2; ++one)
-      rows.add(half, element(value, Full, 2 * half + one));
+      rows.add(half, element(value, Full, place(half, one)));
 }
 
 void EpilogueEmitter::reduceRows(const OutputModel &output, unsigned number,
@@ -136,7 +141,7 @@ void EpilogueEmitter::reduceRows(const OutputModel &output, unsigned number,
               Full};
   }
   auto [it, isNew] = rowStates.try_emplace(
-      {number, point}, RowCombination(b, loc, output.combiner));
+      {number, point, rowBlock()}, RowCombination(b, loc, output.combiner));
   addToRows(it->second, placed);
 }
 
@@ -144,8 +149,9 @@ void EpilogueEmitter::reduceRows(const OutputModel &output, unsigned number,
 /// row, one of which writes.
 void EpilogueEmitter::finishRows(const OutputModel &output, unsigned number,
                                  int64_t point) {
-  auto state = rowStates.find({number, point});
+  auto state = rowStates.find({number, point, rowBlock()});
   SmallVector<Value, 2> sums = state->second.finish(
+      lanesOfRow().masks,
       [&](Value value, int64_t mask) { return shuffle(value, mask); });
   rowStates.erase(state);
   Value writes = e.equal(quadColumn, e.i32(0));
@@ -153,34 +159,136 @@ void EpilogueEmitter::finishRows(const OutputModel &output, unsigned number,
   if (masksColumns)
     writes = e.bitAnd(writes, e.lessU(e.add(at.column, e.i32(first)),
                                       e.numColumns(tile)));
-  SmallVector<int64_t> u = tile.uCoords(output.uDims, point);
   e.ifThen(writes, [&] {
-    for (int64_t half = 0; half < 2; ++half) {
-      auto store = [&] {
-        Value pointer = elementPointer(
-            output, e.add(rowOffset(output, threadRow(half)),
-                          columnOffset(output, u,
-                                       e.add(at.column, e.i32(first)))));
-        Value sum = sums[half];
-        if (!output.fresh)
-          sum = output.combiner.combine(
-              b, loc, LLVM::LoadOp::create(b, loc, b.getF32Type(), pointer),
-              sum);
-        LLVM::StoreOp::create(b, loc, sum, pointer);
-      };
-      if (masksRows)
-        e.ifThen(e.lessU(threadRow(half), e.extent(tile, tile.innerM)), store);
-      else
-        store();
-    }
+    for (int64_t half = 0; half < 2; ++half)
+      storeRow(output, point, threadRow(half), e.add(at.column, e.i32(first)),
+               sums[half]);
   });
+}
+
+/// Stores what row `row` of the group that begins at column `column` is reduced to.
+void EpilogueEmitter::storeRow(const OutputModel &output, int64_t point,
+                               Value row, Value column, Value value) {
+  auto store = [&] {
+    Value pointer = elementPointer(
+        output,
+        e.add(rowOffset(output, row),
+              columnOffset(output, tile.uCoords(output.uDims, point), column)));
+    if (!output.fresh)
+      value = output.combiner.combine(
+          b, loc, LLVM::LoadOp::create(b, loc, b.getF32Type(), pointer), value);
+    LLVM::StoreOp::create(b, loc, value, pointer);
+  };
+  if (masksRows)
+    e.ifThen(e.lessU(row, e.extent(tile, tile.innerM)), store);
+  else
+    store();
+}
+
+/// After a chunk of a swapped tile: over the lanes that share a row. Of 16 columns
+/// that is all; of more, one of the lanes puts it into the scratch.
+void EpilogueEmitter::finishStrip(const OutputModel &output, unsigned number,
+                                  int64_t point) {
+  Lanes lanes = lanesOfRow();
+  // By the walk's rows.
+  SmallVector<SmallVector<Value, 2>> results;
+  walkChunk([&] {
+    auto state = rowStates.find({number, point, rowBlock()});
+    results.push_back(state->second.finish(
+        lanes.masks,
+        [&](Value value, int64_t mask) { return shuffle(value, mask); }));
+    rowStates.erase(state);
+  });
+  int64_t first = chunk * chunkColumns;
+  Value writes = e.equal(lanes.number, e.i32(0));
+  if (joinsStrips(output, e.schedule)) {
+    e.ifThen(writes, [&] {
+      Value strip = e.add(e.warp, e.i32(first / kStripColumns));
+      Value base = e.sharedPointer(
+          e.add(stripsBase(number, point),
+                e.mul(e.add(e.mul(strip, e.i32(rows)), quadColumn), e.i32(4))));
+      for (auto [i, values] : llvm::enumerate(results))
+        LLVM::StoreOp::create(b, loc, pack(values, b.getF32Type(), Row),
+                              e.offsetPointer(base, i * 8 * 4));
+    });
+    return;
+  }
+  Value column = e.add(at.column, e.add(e.i32(first),
+                                        e.mul(e.warp, e.i32(kStripColumns))));
+  if (masksColumns)
+    writes = e.bitAnd(writes, e.lessU(column, e.numColumns(tile)));
+  e.ifThen(writes, [&] {
+    walkChunk([&] {
+      for (int64_t half = 0; half < 2; ++half)
+        storeRow(output, point, threadRow(half), column,
+                 results[rowBlock()][half]);
+    });
+  });
+}
+
+/// Where the scratch of a row reduction begins: one float a strip and row.
+Value EpilogueEmitter::stripsBase(unsigned number, int64_t point) {
+  int64_t before = point;
+  for (const OutputModel &output : ArrayRef(tile.outputs).take_front(number))
+    if (joinsStrips(output, e.schedule))
+      before += output.points;
+  return e.add(
+      e.i32(SharedMemory(e.kernel, e.schedule).scratch +
+            before * points / kStripColumns * rows * 4),
+      e.mul(e.consumer,
+            e.i32(getScratchBytes(e.kernel, e.schedule) / kConsumers)));
+}
+
+/// After the last chunk of a swapped tile: over the strips of each group. A thread
+/// has a row of one.
+void EpilogueEmitter::joinGroups() {
+  if (llvm::none_of(tile.outputs, [&](const OutputModel &output) {
+        return joinsStrips(output, e.schedule);
+      }))
+    return;
+  e.warpgroupBarrier();
+  for (auto [number, output] : llvm::enumerate(tile.outputs))
+    if (joinsStrips(output, e.schedule))
+      for (int64_t point = 0; point < output.points; ++point)
+        joinGroups(output, number, point);
+  // The scratch is written again in the next tile.
+  e.warpgroupBarrier();
+}
+
+void EpilogueEmitter::joinGroups(const OutputModel &output, unsigned number,
+                                 int64_t point) {
+  int64_t strips = output.groupColumns / kStripColumns;
+  int64_t results = points / output.groupColumns * rows;
+  for (int64_t first = 0; first < results; first += kConsumerThreads) {
+    Value thread = e.add(e.warpgroupThread, e.i32(first));
+    Value group = e.divU(thread, e.i32(rows)), row = e.remU(thread, e.i32(rows));
+    Value column = e.add(at.column, e.mul(group, e.i32(output.groupColumns)));
+    Value writes = e.lessU(thread, e.i32(results));
+    if (masksColumns)
+      writes = e.bitAnd(writes, e.lessU(column, e.numColumns(tile)));
+    e.ifThen(writes, [&] {
+      Value base = e.sharedPointer(e.add(
+          stripsBase(number, point),
+          e.mul(e.add(e.mul(group, e.i32(strips * rows)), row), e.i32(4))));
+      Value value;
+      for (int64_t strip = 0; strip < strips; ++strip) {
+        Value part =
+            LLVM::LoadOp::create(b, loc, b.getF32Type(),
+                                 e.offsetPointer(base, strip * rows * 4));
+        value = value ? output.combiner.combine(b, loc, value, part) : part;
+      }
+      enterColumn(column);
+      storeRow(output, point, e.add(row0, row), loadAtCoords[tile.innerN],
+               value);
+    });
+  }
 }
 
 /// Evaluates the `coda.group_reduce` ops for the group that begins at the
 /// chunk where the walk is: a value a row, until the next group.
 void EpilogueEmitter::enterGroup() {
   for (Value value : groupDependent)
-    tileValues.erase(value);
+    valuesAt(Row).erase(value);
   int64_t first = chunk;
   for (Operation &op : tile.op.getBody().front()) {
     auto group = dyn_cast<GroupReduceOp>(op);
@@ -196,8 +304,10 @@ void EpilogueEmitter::enterGroup() {
     }
     chunk = first;
     SmallVector<Value, 2> results = rows.finish(
+        lanesOfRow().masks,
         [&](Value value, int64_t mask) { return shuffle(value, mask); });
-    tileValues[group.getResult()] = {pack(results, b.getF32Type(), Row), Row};
+    valuesAt(Row)[group.getResult()] = {pack(results, b.getF32Type(), Row),
+                                        Row};
   }
 }
 
@@ -320,8 +430,7 @@ void EpilogueEmitter::finishColumns() {
 }
 
 void EpilogueEmitter::finishColumn(Value thread, Value column) {
-  SmallVector<Value> coords = e.chunkCoords(tile, at, column);
-  loadAtCoords = coords;
+  enterColumn(column);
   int64_t scratch = 0;
   for (const OutputModel &output : tile.outputs) {
     if (output.reduce != ReduceKind::Columns)
@@ -338,7 +447,7 @@ void EpilogueEmitter::finishColumn(Value thread, Value column) {
       Value pointer = elementPointer(
           output, e.add(rowOffset(output, at.coords[tile.innerM]),
                         columnOffset(output, tile.uCoords(output.uDims, point),
-                                     coords[tile.innerN])));
+                                     loadAtCoords[tile.innerN])));
       if (!output.fresh)
         sum = output.combiner.combine(
             b, loc, LLVM::LoadOp::create(b, loc, b.getF32Type(), pointer), sum);

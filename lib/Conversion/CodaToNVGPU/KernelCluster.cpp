@@ -272,10 +272,17 @@ Value KernelEmitter::isOwner(const TileModel &tile) {
 
 Value KernelEmitter::regionColumn(const TileModel &tile,
                                   const TileCoords &at) {
-  if (getOwners(tile, schedule) == 1)
+  if (schedule.getSwap() || getOwners(tile, schedule) == 1)
     return at.column;
   return add(at.column,
              mul(slice, i32(getRegionPoints(tile, schedule))));
+}
+
+Value KernelEmitter::regionRow(const TileModel &tile, const TileCoords &at) {
+  Value row = at.coords[tile.innerM];
+  if (!schedule.getSwap() || getOwners(tile, schedule) == 1)
+    return row;
+  return add(row, mul(slice, i32(getRegionRows(schedule))));
 }
 
 /// Where this lane's part of its consumer's buffer begins.
@@ -288,7 +295,13 @@ Value KernelEmitter::exchangeBase() {
                        mul(lane, i32(kQuad * 4))));
 }
 
-/// Whether this warp has a row of the tile at `row0`; null: it always has.
+/// Whether a warp may have no row of a tile: fragments of few rows that are not
+/// the columns of a swapped one.
+static bool mayHaveNoRows(ScheduleAttr schedule) {
+  return !schedule.getSwap() && getTileRows(schedule) == kFragmentRows;
+}
+
+/// Whether this warp has a row of the tile at `row0`.
 static Value hasRows(KernelEmitter &e, Value warp, Value row0, Value rows) {
   return e.lessU(e.add(row0, e.mul(warp, e.i32(16))), rows);
 }
@@ -308,7 +321,7 @@ void KernelEmitter::giveAccumulators(const TileModel &tile, Value row0,
                             offsetPointer(base, i / kQuad * step), 16);
     }
   };
-  if (getTileRows(schedule) == kFragmentRows)
+  if (mayHaveNoRows(schedule))
     ifThen(hasRows(*this, warp, row0, extent(tile, tile.innerM)), give);
   else
     give();
@@ -321,10 +334,16 @@ SmallVector<Value> KernelEmitter::takeAccumulators(const TileModel &tile,
                                                    Value row0, Value parity) {
   waitCluster(exchangeReady, consumer, parity);
   int64_t step = getActiveWarps(tile, schedule) * kWarpBytes;
-  // Of each 8 columns a thread has four accumulators.
+  // Of each 8 columns of a fragment a thread has four accumulators: columns of the
+  // tile, or, of 64 of them at a time, its rows.
   int64_t owned = getRegionPoints(tile, schedule) / 8;
   int64_t slices = getTilePoints(tile, schedule) / 8;
   int64_t groups = getFragments(schedule) * tile.getNumGroups();
+  if (schedule.getSwap()) {
+    groups *= getTilePoints(tile, schedule) / kFragmentRows;
+    owned = getRegionRows(schedule) / 8;
+    slices = getTileRows(schedule) / 8;
+  }
   auto quadType = VectorType::get({kQuad}, b.getF32Type());
   auto take = [&] {
     Value base = exchangeBase();
@@ -351,7 +370,7 @@ SmallVector<Value> KernelEmitter::takeAccumulators(const TileModel &tile,
         elements.push_back(vector::ExtractOp::create(b, loc, sum, i));
     return elements;
   };
-  if (getTileRows(schedule) != kFragmentRows)
+  if (!mayHaveNoRows(schedule))
     return take();
   SmallVector<Type> types(groups * owned * kQuad, b.getF32Type());
   auto branch = scf::IfOp::create(

@@ -54,8 +54,25 @@ Value KernelEmitter::runsDescriptor(Value offset, int64_t columns) {
   return b.createOrFold<arith::OrIOp>(loc, start, i64(form));
 }
 
+namespace {
+/// A factor in shared memory as WGMMA takes it.
+struct Factor {
+  /// The descriptor, and what it grows by from one step of k to the next.
+  Value descriptor;
+  int64_t step;
+  bool isKMajor;
+  Type element;
+};
+/// Two of them, for an accumulator as wide as the second.
+struct Product {
+  Factor a, b;
+  int64_t columns;
+  bool sets;
+};
+} // namespace
+
 /// Adds the products of the stage at `at` to `accumulators`: for each part of the
-/// phase one a fragment. `first`: those that have no products yet are set.
+/// phase one a fragment, and of swapped factors one for each 64 columns. `first`: those that have no products yet are set.
 void KernelEmitter::multiplyBlock(const TileModel &tile, const Phase &phase,
                                   RingPosition at,
                                   SmallVectorImpl<Value> &accumulators,
@@ -77,49 +94,65 @@ void KernelEmitter::multiplyBlock(const TileModel &tile, const Phase &phase,
         .getResult(0);
   };
   Value base = mul(at.stage, i32(stageBytes));
-  SmallVector<Value> a, w;
-  for (int64_t f = 0; f < fragments; ++f)
-    a.push_back(descriptor(
-        add(base, mul(rowBlock(i32(f)), i32(kFragmentRows * kBlockK * 2))),
-        kFragmentRows, left));
-  // The parts' columns follow each other in the stage; the runs of those of a
-  // right factor that is contiguous along them.
-  SmallVector<int64_t> columns, runs;
-  int64_t offset = getRightOffset(tile, schedule);
-  for (unsigned part : phase.parts) {
-    columns.push_back(points * tile.parts[part].numGroups);
-    unsigned group = tile.parts[part].firstGroup;
-    const OperandModel &rhs = *phase.rhs[tile.groups[group].accumulator];
-    runs.push_back(std::min(tile.runColumns * rhs.getColumnsOfPoint(),
-                            getFactorRun(tile, rhs, schedule)));
-    Value at = add(base, i32(offset));
-    w.push_back(
-        !phase.rhsKMajor && runs.back() < kLongRun
-            ? runsDescriptor(at, runs.back())
-            : descriptor(at, phase.rhsKMajor ? columns.back() : kFactorColumns,
-                         right));
-    offset += columns.back() * kBlockK * 2;
-  }
-  NVVM::WgmmaFenceAlignedOp::create(b, loc);
   // 32 bytes of k: along K-major rows, or as 16 rows of 128 bytes or of a run; a
   // descriptor counts in 16 bytes.
   constexpr int64_t kSteps = 4;
-  int64_t stepA = phase.lhsKMajor ? 2 : 128;
+  // Rows in `run` columns each where it is not K-major.
+  auto factor = [&](Value offset, int64_t rows, int64_t run, bool isKMajor,
+                    Type element) -> Factor {
+    if (isKMajor)
+      return {descriptor(offset, rows, element), 2, isKMajor, element};
+    return {run < kLongRun ? runsDescriptor(offset, run)
+                           : descriptor(offset, kFactorColumns, element),
+            2 * run, isKMajor, element};
+  };
+  // The rows of the left factor as the rows of fragments, or as the columns of
+  // all.
+  bool swaps = schedule.getSwap();
+  SmallVector<Factor> lefts;
+  for (int64_t f = 0; f < fragments; ++f)
+    lefts.push_back(factor(
+        add(base, mul(rowBlock(i32(f)), i32(kFragmentRows * kBlockK * 2))),
+        swaps ? getTileRows(schedule) : kFragmentRows,
+        getFactorRunOfRows(schedule), phase.lhsKMajor, left));
+  // The parts' columns follow each other in the stage; the runs of those of a
+  // right factor that is contiguous along them.
+  SmallVector<Product> products;
+  int64_t offset = getRightOffset(tile, schedule);
+  for (auto [part, sets] : llvm::zip_equal(phase.parts, phase.sets)) {
+    int64_t columns = points * tile.parts[part].numGroups;
+    unsigned group = tile.parts[part].firstGroup;
+    const OperandModel &rhs = *phase.rhs[tile.groups[group].accumulator];
+    int64_t run = std::min(tile.runColumns * rhs.getColumnsOfPoint(),
+                           getFactorRun(tile, rhs, schedule));
+    int64_t taken = swaps ? kFragmentRows : columns;
+    for (int64_t begin = 0; begin < columns; begin += taken) {
+      Factor ofColumns =
+          factor(add(base, i32(offset + begin * kBlockK * 2)), taken, run,
+                 phase.rhsKMajor, right);
+      for (const Factor &ofRows : lefts)
+        products.push_back(swaps ? Product{ofColumns, ofRows,
+                                           getTileRows(schedule), sets}
+                                 : Product{ofRows, ofColumns, columns, sets});
+    }
+    offset += columns * kBlockK * 2;
+  }
+  NVVM::WgmmaFenceAlignedOp::create(b, loc);
   for (int64_t k = 0; k < kSteps; ++k)
-    for (auto [i, accumulator] : llvm::enumerate(accumulators)) {
-      int64_t part = i / fragments;
-      int64_t stepW = phase.rhsKMajor ? 2 : 2 * runs[part];
-      bool sets = first && k == 0 && phase.sets[part];
+    for (auto [product, accumulator] : llvm::zip_equal(products, accumulators)) {
+      const auto &[a, w, columns, isFirst] = product;
+      bool sets = first && k == 0 && isFirst;
       accumulator = NVVM::WgmmaMmaAsyncOp::create(
           b, loc, accumulator.getType(), accumulator,
-          add(a[i % fragments], i64(k * stepA)), add(w[part], i64(k * stepW)),
-          NVVM::MMAShapeAttr::get(b.getContext(), 64, columns[part],
+          add(a.descriptor, i64(k * a.step)), add(w.descriptor, i64(k * w.step)),
+          NVVM::MMAShapeAttr::get(b.getContext(), 64, columns,
                                   tile.blockK / kSteps),
-          getWGMMAType(left), getWGMMAType(right), NVVM::WGMMATypes::f32,
+          getWGMMAType(a.element), getWGMMAType(w.element),
+          NVVM::WGMMATypes::f32,
           sets ? NVVM::WGMMAScaleOut::zero : NVVM::WGMMAScaleOut::one,
           NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one,
-          phase.lhsKMajor ? NVVM::MMALayout::row : NVVM::MMALayout::col,
-          phase.rhsKMajor ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+          a.isKMajor ? NVVM::MMALayout::row : NVVM::MMALayout::col,
+          w.isKMajor ? NVVM::MMALayout::col : NVVM::MMALayout::row,
           NVVM::MMAIntOverflowAttr());
     }
   NVVM::WgmmaGroupSyncAlignedOp::create(b, loc);
@@ -135,16 +168,17 @@ RingPosition KernelEmitter::multiply(const TileModel &tile, RingPosition at,
                                      SmallVectorImpl<Value> &elements) {
   int64_t fragments = getFragments(schedule);
   auto countOf = [&](const AccumulatorPart &part) {
-    return getTilePoints(tile, schedule) * part.numGroups / 2;
+    return getProductAccumulators(tile, part.numGroups, schedule);
   };
   Type f32 = b.getF32Type();
-  // By part and fragment.
+  // By part and product: those of its fragments, or of its columns.
   SmallVector<SmallVector<Value>> accumulators;
   for (const AccumulatorPart &part : tile.parts) {
     Type type = LLVM::LLVMStructType::getLiteral(
         b.getContext(), SmallVector<Type>(countOf(part), f32));
     accumulators.push_back(
-        SmallVector<Value>(fragments, LLVM::UndefOp::create(b, loc, type)));
+        SmallVector<Value>(getNumProducts(tile, part.numGroups, schedule),
+                           LLVM::UndefOp::create(b, loc, type)));
   }
 
   Value previous;
@@ -200,11 +234,15 @@ RingPosition KernelEmitter::multiply(const TileModel &tile, RingPosition at,
   SmallVector<Value> before;
   std::string constraints;
   for (int64_t f = 0; f < fragments; ++f)
-    for (auto [part, ofPart] : llvm::zip_equal(tile.parts, accumulators))
-      for (int64_t i = 0, count = countOf(part); i < count; ++i) {
-        before.push_back(LLVM::ExtractValueOp::create(b, loc, ofPart[f], i));
-        constraints += "=f,";
-      }
+    for (auto [part, ofPart] : llvm::zip_equal(tile.parts, accumulators)) {
+      size_t perFragment = ofPart.size() / fragments;
+      for (Value product :
+           ArrayRef(ofPart).slice(f * perFragment, perFragment))
+        for (int64_t i = 0, count = countOf(part); i < count; ++i) {
+          before.push_back(LLVM::ExtractValueOp::create(b, loc, product, i));
+          constraints += "=f,";
+        }
+    }
   for (size_t i = 0; i < before.size(); ++i)
     constraints += std::to_string(i) + ",";
   constraints += "~{memory}";

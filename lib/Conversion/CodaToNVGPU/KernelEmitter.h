@@ -15,9 +15,9 @@
 //                 64 rows a thread of warp 0 fills the even stages and one of
 //                 warp 3 the odd ones: what one thread issues is less than the
 //                 memory gives
-//   warpgroups    fragments of 64 rows: wait for a stage, multiply, hand it
-//   1 and 2       back; then the region, a chunk of 64 rows
-//                 and 64, 32 or 16 columns after another
+//   warpgroups    fragments of 64 rows, or (`swap`) of 64 columns: wait for a stage, multiply, hand it
+//   1 and 2       back; then the region, a chunk of 64 rows, or a swapped
+//                 tile's, and 64, 32 or 16 columns after another
 //
 // Cooperative: fragment f of a tile's 128-row part f is one consumer's, the
 // other half the other's. Ping-pong: the tiles of a block go to the consumers
@@ -96,10 +96,11 @@
 
 namespace mlir::coda_gpu {
 
-/// Columns that ldmatrix and stmatrix move at a time: two blocks of 8.
+/// Columns of a fragment that ldmatrix and stmatrix move at a time: two blocks of 8.
 constexpr int64_t kPiece = 16;
-/// The most pieces of a chunk, and places of a thread in a box.
-constexpr int64_t kMaxPieces = kMaxChunk / kPiece;
+/// The most places of a thread in a box: elements, of two rows and two columns of
+/// each block of 8 columns of a fragment of 64.
+constexpr int64_t kMaxPlaces = 4 * kFragmentRows / 8;
 
 /// Time limit of one try of a barrier wait, in ns; the wait repeats.
 constexpr int64_t kWaitTicks = 10000000;
@@ -107,7 +108,7 @@ constexpr int64_t kWaitTicks = 10000000;
 /// Registers of a thread of the producer: what leaves the consumers 232, or 240
 /// where they have more accumulators.
 inline int64_t getProducerRegisters(ScheduleAttr schedule) {
-  return getFragments(schedule) * schedule.getTile()[1] / 2 > 128 ? 24 : 40;
+  return getThreadAccumulators(schedule) > 128 ? 24 : 40;
 }
 
 /// A buffer in shared memory, and the tensor map that moves boxes to it.
@@ -187,10 +188,12 @@ public:
   void add(unsigned half, Value term);
   /// Takes up the terms that were added; call it once a chunk, so that few wait.
   void fold();
-  /// Combines over the four threads of a row; `exchange` gives the value of the
-  /// lane whose number differs in the bits of a mask. One result a row.
+  /// Combines over the threads of a row, those that differ in the bits of `masks`;
+  /// `exchange` gives the value of the lane whose number differs in the bits of a
+  /// mask. One result a row.
   SmallVector<Value, 2>
-  finish(llvm::function_ref<Value(Value, int64_t)> exchange);
+  finish(ArrayRef<int64_t> masks,
+         llvm::function_ref<Value(Value, int64_t)> exchange);
 
 private:
   struct Row {
@@ -399,6 +402,8 @@ private:
   Value isOwner(const TileModel &tile);
   /// First of the columns of a tile on which this block runs the region.
   Value regionColumn(const TileModel &tile, const TileCoords &at);
+  /// First of its rows.
+  Value regionRow(const TileModel &tile, const TileCoords &at);
   Value exchangeBase();
   /// Shows the cluster this block's accumulators.
   void giveAccumulators(const TileModel &tile, Value row0, Value parity,
@@ -513,6 +518,28 @@ private:
     Value of16, of32, of8;
   };
 
+  /// Lanes that have the same rows, or columns: how many, which of them this one
+  /// is, and the bits in which their numbers differ.
+  struct Lanes {
+    int64_t count;
+    Value number;
+    ArrayRef<int64_t> masks;
+  };
+  Lanes lanesOfRow();
+  Lanes lanesOfQuad();
+
+  /// The element of a block's values of the thread's row `row` and column `column`,
+  /// 0 or 1.
+  int64_t place(int64_t row, int64_t column) const;
+  int64_t rowOf(int64_t place) const;
+  int64_t columnOf(int64_t place) const;
+  /// Which 8 rows, of those that the walk steps over, and which columns it is at.
+  int64_t rowBlock() const;
+  int64_t columnBlock() const;
+  bool isLastOfPiece() const;
+
+  void setLaneAddresses(Value quad, Value inQuad);
+
   Level levelOf(const OperandModel &operand);
   Type typeAt(Type element, Level level);
   Value broadcast(Placed value, Level level);
@@ -529,21 +556,24 @@ private:
   Value loadRow(int64_t half);
   int64_t blockColumn() const;
   Value outerCoord(ArrayRef<Value> coords, unsigned dim);
-  Value threadColumn(bool forLoad);
+  Value threadColumn(bool forLoad, int64_t i);
   Value loadAt(const OperandModel &operand, Value offset, Type type);
 
   // The region.
   Value loadAccumulators(unsigned group);
   std::array<Value, 2> loadPairs(unsigned group);
+  llvm::DenseMap<Value, Placed> &valuesAt(Level level);
   Placed evaluate(Value value);
   Placed evaluateOp(Operation *op);
   void evaluateBlock();
   void enterChunk();
+  void enterColumn(Value column);
   void walkChunk(llvm::function_ref<void()> body);
   void enterGroup();
   Placed loadInput(unsigned input, int64_t point);
   Placed loadDirect(const InputModel &input, ArrayRef<int64_t> u);
-  Value combineTerms(const InputModel &input, Value base, bool shared);
+  Value combineTerms(const InputModel &input, Value base,
+                     std::optional<Lanes> shared);
   Placed loadCombining(const InputModel &input, ArrayRef<int64_t> u);
   Value loadPrefetched(unsigned input, int64_t point);
   void forThreadColumns(bool copied, llvm::function_ref<void(
@@ -571,6 +601,12 @@ private:
   void reduceRows(const OutputModel &output, unsigned number, int64_t point,
                   Placed value);
   void finishRows(const OutputModel &output, unsigned number, int64_t point);
+  void storeRow(const OutputModel &output, int64_t point, Value row,
+                Value column, Value value);
+  void finishStrip(const OutputModel &output, unsigned number, int64_t point);
+  void joinGroups();
+  void joinGroups(const OutputModel &output, unsigned number, int64_t point);
+  Value stripsBase(unsigned number, int64_t point);
   void reduceColumns(const OutputModel &output, unsigned number, int64_t point,
                      Placed value);
   void finishColumnChunk();
@@ -586,19 +622,21 @@ private:
   Location loc;
   const TileModel &tile;
   TileCoords at;
-  /// Columns of the region and of a chunk; chunks, and pieces of each.
-  int64_t fragment, points, chunkColumns, chunks, pieces;
-  bool masksRows, masksColumns;
+  /// Rows and columns of the region, columns of a chunk; chunks, and pieces of each.
+  int64_t fragment, rows, points, chunkColumns, chunks, pieces;
+  bool swaps, masksRows, masksColumns;
 
-  /// First row of this warpgroup; row of the thread within 16, column pair.
+  /// First row of the region; the thread's first row and column of a fragment.
   Value row0, quadRow, quadColumn;
   /// Where the lane's part of the first columns lies in a box of 16-bit
   /// elements, of 32-bit ones, of 8-bit ones.
   Value inBox16, inBox32, inBox8;
   ArrayRef<Value> accumulators;
 
-  // Caches: values of the tile, and of the block of 8 columns.
-  llvm::DenseMap<Value, Placed> tileValues, blockValues;
+  // Caches: values of the tile, of rows by what the walk steps over of them, of the
+  // columns where it is, and of the block.
+  llvm::DenseMap<Value, Placed> tileValues, columnsValues, blockValues;
+  SmallVector<llvm::DenseMap<Value, Placed>> rowsValues;
   /// What was loaded of columns ahead of the region, by input and point: a value
   /// for each block.
   llvm::DenseMap<std::pair<unsigned, int64_t>, SmallVector<Placed>>
@@ -613,6 +651,7 @@ private:
   int64_t chunk = 0, piece = 0, block = 0;
   SmallVector<Value> chunkAt;
   SmallVector<Value> loadAtCoords;
+  bool isAtColumn = false;
 
   // Loaded tiles; where the lane reads them, by unit.
   LoadedTiles *loaded = nullptr;
@@ -627,7 +666,9 @@ private:
   /// The first block of a piece, by stored box.
   llvm::DenseMap<int64_t, SmallVector<Value>> stagedWords;
   int64_t slot = 0;
-  llvm::DenseMap<std::pair<unsigned, int64_t>, RowCombination> rowStates;
+  /// By output, point and rows.
+  llvm::DenseMap<std::tuple<unsigned, int64_t, int64_t>, RowCombination>
+      rowStates;
   llvm::DenseMap<std::pair<unsigned, int64_t>, SmallVector<Value>> columnSums;
 };
 

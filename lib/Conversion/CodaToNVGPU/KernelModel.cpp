@@ -73,6 +73,9 @@ SmallVector<int64_t> TileModel::uCoords(ArrayRef<unsigned> uDims,
 
 SmallVector<StagedBox> coda_gpu::getStagedBoxes(const TileModel &tile,
                                                 ScheduleAttr schedule) {
+  // Of few rows a thread has little to store.
+  if (schedule.getSwap() && !schedule.getStaging() && !schedule.getInplace())
+    return {};
   // Loaded boxes that a result may be written over, in order.
   SmallVector<std::pair<int64_t, int64_t>> free;
   if (schedule.getInplace() && getPrefetchedPerChunk(tile, schedule)) {

@@ -42,6 +42,7 @@ constexpr int64_t kMaxChunk = 64;
 /// stmatrix move is as wide.
 constexpr int64_t kMinChunk = 16;
 constexpr int64_t kConsumers = 2;
+constexpr int64_t kConsumerThreads = 128;
 /// Of a consumer's thread: what leaves it 48 registers for the region.
 constexpr int64_t kMaxAccumulators = 192;
 /// Multiprocessors that a kernel's tiles are dealt to.
@@ -236,11 +237,18 @@ struct KernelModel {
 /// On failure `reason` says what the lowering lacks.
 FailureOr<KernelModel> buildKernelModel(func::FuncOp func, std::string &reason);
 
-/// Bytes of what a consumer loads or stores at a time: 64 rows of a chunk of
-/// 16-bit elements or half a chunk of 32-bit ones, 8 KB where it has 64
+/// Rows of one tile.
+inline int64_t getTileRows(ScheduleAttr schedule) {
+  return schedule.getTile()[0];
+}
+/// Rows that a consumer's region works on together: those of a fragment; where
+/// factors are swapped those of the tile, or a block's own where k is split.
+int64_t getRegionRows(ScheduleAttr schedule);
+/// Bytes of what a consumer loads or stores at a time: these rows of a chunk of
+/// 16-bit elements or half a chunk of 32-bit ones, 8 KB where it has 64 rows and
 /// columns. One of 8-bit elements takes half of it.
 inline int64_t getBoxBytes(ScheduleAttr schedule) {
-  return kFragmentRows * schedule.getChunk() * 2;
+  return getRegionRows(schedule) * schedule.getChunk() * 2;
 }
 /// A loaded box in the ring: the rows of both consumers.
 inline int64_t getRingBoxBytes(ScheduleAttr schedule) {
@@ -271,12 +279,11 @@ SmallVector<StagedBox> getStagedBoxes(const TileModel &tile,
                                       ScheduleAttr schedule);
 /// Those of them that pass through the staging buffers.
 int64_t getStagingPerChunk(const TileModel &tile, ScheduleAttr schedule);
-/// Rows of one tile.
-inline int64_t getTileRows(ScheduleAttr schedule) {
-  return schedule.getTile()[0];
-}
-/// 64-row fragments of a tile that one warpgroup has.
+/// 64-row fragments of a tile that one warpgroup has; 1 where factors are swapped,
+/// as its region walks over rows and columns of a tile at once.
 inline int64_t getFragments(ScheduleAttr schedule) {
+  if (schedule.getSwap())
+    return 1;
   return getTileRows(schedule) /
          (schedule.getPingpong() ? kFragmentRows : kConsumers * kFragmentRows);
 }
@@ -291,14 +298,21 @@ inline int64_t getClusterBlocks(ScheduleAttr schedule) {
 /// Threads that fill the stages in turn. Each has to see every phase of its
 /// stages, so that there is one where the stages are odd in number.
 inline int64_t getProducers(ScheduleAttr schedule) {
-  return getTileRows(schedule) == kFragmentRows && schedule.getStages() % 2 == 0
+  return getTileRows(schedule) <= kFragmentRows && schedule.getStages() % 2 == 0
              ? 2
              : 1;
 }
 /// Accumulators of one thread.
 inline int64_t getThreadAccumulators(ScheduleAttr schedule) {
-  return getFragments(schedule) * schedule.getTile()[1] / 2;
+  int64_t threads = (schedule.getPingpong() ? 1 : kConsumers) * kConsumerThreads;
+  return getTileRows(schedule) * schedule.getTile()[1] / threads;
 }
+/// Accumulators of one thread that one WGMMA adds to, of a part of `numGroups`
+/// groups of the tile's columns, and how many WGMMAs the part takes.
+int64_t getProductAccumulators(const TileModel &tile, int64_t numGroups,
+                               ScheduleAttr schedule);
+int64_t getNumProducts(const TileModel &tile, int64_t numGroups,
+                       ScheduleAttr schedule);
 /// Points of n of one tile of `tile` under `schedule`.
 int64_t getTilePoints(const TileModel &tile, ScheduleAttr schedule);
 /// Columns of a box of right factor `rhs` that does not come in one: what divides
@@ -306,6 +320,8 @@ int64_t getTilePoints(const TileModel &tile, ScheduleAttr schedule);
 /// rows, at most 64.
 int64_t getFactorRun(const TileModel &tile, const OperandModel &rhs,
                      ScheduleAttr schedule);
+/// Rows of a box of a left factor that is contiguous along them.
+int64_t getFactorRunOfRows(ScheduleAttr schedule);
 /// Rows of the inner n dim, or 1 for a part of one, that a tile's columns of right
 /// factor `rhs` are if they are one box of rows of k; 0: they are several.
 int64_t getRowsOfBox(const TileModel &tile, const OperandModel &rhs,
@@ -320,7 +336,8 @@ int64_t getNumTiles(const TileModel &tile, ScheduleAttr schedule);
 /// no longer beside each other, where their reads of one factor meet on the way to
 /// L2: that costs every tile, and gains once.
 bool beginsEarly(const KernelModel &kernel, ScheduleAttr schedule);
-/// Blocks of a cluster that run the region: each on its own columns.
+/// Blocks of a cluster that run the region: each on its own columns, or on its own
+/// rows where factors are swapped.
 int64_t getOwners(const TileModel &tile, ScheduleAttr schedule);
 /// Points of n of a tile on which one block runs the region.
 int64_t getRegionPoints(const TileModel &tile, ScheduleAttr schedule);
@@ -369,6 +386,11 @@ inline int64_t getPrefetchBuffers(ScheduleAttr schedule) {
 /// Whether two neighbours of `operand` along the inner n dim are one aligned
 /// access.
 bool hasPairAccess(const TileModel &tile, const OperandModel &operand);
+/// Columns whose parts of a row reduction one warp has where factors are swapped:
+/// parts of other warps it has from shared memory.
+constexpr int64_t kStripColumns = 16;
+/// Whether the reduction of `output` over rows needs parts of several warps.
+bool joinsStrips(const OutputModel &output, ScheduleAttr schedule);
 /// Runs `body` for each vector of column values that the region loads: an input,
 /// and a point of its u dims.
 void forColumnVectors(const TileModel &tile,
@@ -391,11 +413,11 @@ SmallVector<StagedColumns> getStagedColumns(const KernelModel &kernel,
 int64_t getColumnsBytes(const KernelModel &kernel, ScheduleAttr schedule);
 /// Bytes of the prefetched boxes of one chunk.
 int64_t getPrefetchBytes(const KernelModel &kernel, ScheduleAttr schedule);
-/// Scratch of the column reductions, of all consumers.
+/// Scratch of the reductions that several warps have parts of, of all consumers.
 int64_t getScratchBytes(const KernelModel &kernel, ScheduleAttr schedule);
 /// Where in dynamic shared memory what a kernel has there begins, one behind the
 /// other: the ring, from 0 on, the staged boxes, the prefetched ones, the scratch
-/// of the column reductions, the accumulators that a cluster exchanges, the staged
+/// of reductions, the accumulators that a cluster exchanges, the staged
 /// values of columns.
 struct SharedMemory {
   SharedMemory(const KernelModel &kernel, ScheduleAttr schedule);
@@ -413,7 +435,7 @@ std::string getKernelName(func::FuncOp func, ScheduleAttr schedule);
 /// Whether the bits of a row depend on its products alone: schedules of which
 /// this holds add those of an element in one order, whatever the tile.
 inline bool isBatchInvariant(ScheduleAttr schedule) {
-  return schedule.getSplit() == 1;
+  return schedule.getSplit() == 1 && !schedule.getSwap();
 }
 
 /// k blocks of `phase`; 0 if not known.

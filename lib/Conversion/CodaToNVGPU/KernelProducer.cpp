@@ -111,17 +111,17 @@ void KernelEmitter::loadBlock(const TileModel &tile, const Phase &phase,
               tile.blockK),
         coords, at.stage, base, left);
   } else {
-    forShare(getTileRows(schedule) / kFactorColumns, left,
+    int64_t rows = getFactorRunOfRows(schedule);
+    forShare(getTileRows(schedule) / rows, left,
              [&](Value number, const Share &share) {
                SmallVector<Value> there = coords;
                there[tile.innerM] =
-                   add(coords[tile.innerM], mul(number, i32(kFactorColumns)));
-               loadShared(
-                   phase.lhs,
-                   boxOf(phase.lhs, phase.k.back(), kBlockK, kFactorColumns),
-                   there, at.stage,
-                   add(base, mul(number, i32(kFactorColumns * kBlockK * 2))),
-                   share);
+                   add(coords[tile.innerM], mul(number, i32(rows)));
+               loadShared(phase.lhs,
+                          boxOf(phase.lhs, phase.k.back(), kBlockK, rows),
+                          there, at.stage,
+                          add(base, mul(number, i32(rows * kBlockK * 2))),
+                          share);
              });
   }
 
@@ -398,7 +398,7 @@ RingPosition KernelEmitter::prefetchTile(const TileModel &tile,
   SmallVector<Value> coords = chunkCoords(
       tile, tileAt,
       add(regionColumn(tile, tileAt), mul(chunk, i32(schedule.getChunk()))));
-  coords[tile.innerM] = add(tileAt.coords[tile.innerM],
+  coords[tile.innerM] = add(regionRow(tile, tileAt),
                             mul(rowBlock(fragment), i32(kFragmentRows)));
   Value number = prefetchNumber(at), barrier = toIndex(number);
   wait(prefetchEmpty, number, at.parity);
@@ -407,7 +407,7 @@ RingPosition KernelEmitter::prefetchTile(const TileModel &tile,
                                           barrier, Value());
   Value base = prefetchBase(at);
   for (int64_t box = 0; box < boxes; ++box)
-    loadBox(tile, box, kFragmentRows, coords, prefetchFull, barrier,
+    loadBox(tile, box, getRegionRows(schedule), coords, prefetchFull, barrier,
             add(base, i32(box * getBoxBytes(schedule))));
   RingPosition next = advancePrefetch(at);
   scf::YieldOp::create(b, loc, ValueRange{next.stage, next.parity});

@@ -21,6 +21,34 @@ int64_t coda_gpu::getTilePoints(const TileModel &tile, ScheduleAttr schedule) {
   return schedule.getTile()[1] / tile.getNumGroups() / chunk * chunk;
 }
 
+int64_t coda_gpu::getRegionRows(ScheduleAttr schedule) {
+  if (!schedule.getSwap())
+    return kFragmentRows;
+  int64_t rows = getTileRows(schedule);
+  return rows / std::gcd(rows / 8, schedule.getSplit());
+}
+
+// A fragment is as wide as the columns of the part together, or, of swapped
+// factors, has 64 of these and is as wide as the tile is tall.
+int64_t coda_gpu::getProductAccumulators(const TileModel &tile,
+                                         int64_t numGroups,
+                                         ScheduleAttr schedule) {
+  return schedule.getSwap()
+             ? getTileRows(schedule) / 2
+             : getTilePoints(tile, schedule) * numGroups / 2;
+}
+
+int64_t coda_gpu::getNumProducts(const TileModel &tile, int64_t numGroups,
+                                 ScheduleAttr schedule) {
+  return schedule.getSwap() ? getTilePoints(tile, schedule) * numGroups /
+                                  kFragmentRows
+                            : getFragments(schedule);
+}
+
+int64_t coda_gpu::getFactorRunOfRows(ScheduleAttr schedule) {
+  return std::gcd(getTileRows(schedule), kFactorColumns);
+}
+
 int64_t coda_gpu::getFactorRun(const TileModel &tile, const OperandModel &rhs,
                                ScheduleAttr schedule) {
   int64_t times = rhs.getColumnsOfPoint();
@@ -98,6 +126,8 @@ static int64_t getColumnUnit(const TileModel &tile, ScheduleAttr schedule) {
 }
 
 int64_t coda_gpu::getOwners(const TileModel &tile, ScheduleAttr schedule) {
+  if (schedule.getSwap())
+    return getTileRows(schedule) / getRegionRows(schedule);
   // The accumulators of some columns of pairs are not those of each point.
   for (unsigned group = 0; group < tile.groups.size(); ++group)
     if (tile.getRightFactor(group).pairs)
@@ -108,14 +138,15 @@ int64_t coda_gpu::getOwners(const TileModel &tile, ScheduleAttr schedule) {
 
 int64_t coda_gpu::getRegionPoints(const TileModel &tile,
                                   ScheduleAttr schedule) {
-  return getTilePoints(tile, schedule) / getOwners(tile, schedule);
+  int64_t points = getTilePoints(tile, schedule);
+  return schedule.getSwap() ? points : points / getOwners(tile, schedule);
 }
 
 int64_t coda_gpu::getFactorRows(const TileModel &tile, ScheduleAttr schedule) {
   int64_t rows = getTileRows(schedule), extent = tile.dims[tile.innerM].extent;
   bool isKMajor = llvm::all_of(
       tile.phases, [](const Phase &phase) { return phase.lhsKMajor; });
-  if (rows != kFragmentRows || !isKMajor || ShapedType::isDynamic(extent))
+  if (rows > kFragmentRows || !isKMajor || ShapedType::isDynamic(extent))
     return rows;
   // The swizzle repeats every 8 rows.
   return std::min<int64_t>(rows, llvm::alignTo(std::max<int64_t>(1, extent), 8));
@@ -124,7 +155,8 @@ int64_t coda_gpu::getFactorRows(const TileModel &tile, ScheduleAttr schedule) {
 int64_t coda_gpu::getActiveWarps(const TileModel &tile,
                                  ScheduleAttr schedule) {
   int64_t extent = tile.dims[tile.innerM].extent;
-  if (getTileRows(schedule) != kFragmentRows || ShapedType::isDynamic(extent))
+  if (schedule.getSwap() || getTileRows(schedule) != kFragmentRows ||
+      ShapedType::isDynamic(extent))
     return 4;
   return std::clamp<int64_t>(llvm::divideCeil(extent, 16), 1, 4);
 }
@@ -171,13 +203,25 @@ int64_t coda_gpu::getPrefetchBytes(const KernelModel &kernel,
   return boxes * getBoxBytes(schedule);
 }
 
-// One float a column and 16 rows; that of each consumer if each has a tile.
+bool coda_gpu::joinsStrips(const OutputModel &output, ScheduleAttr schedule) {
+  return schedule.getSwap() && output.reduce == ReduceKind::Rows &&
+         output.groupColumns != kStripColumns;
+}
+
+// One float a column and 16 rows, or a row and 16 columns; that of each consumer if
+// each has a tile.
 int64_t coda_gpu::getScratchBytes(const KernelModel &kernel,
                                   ScheduleAttr schedule) {
   int64_t bytes = 0;
-  for (const TileModel &tile : kernel.tiles)
-    bytes = std::max(bytes, tile.getNumColumnReductions() * kReducedRows / 16 *
-                                4 * getTilePoints(tile, schedule));
+  for (const TileModel &tile : kernel.tiles) {
+    int64_t strips = 0;
+    for (const OutputModel &output : tile.outputs)
+      if (joinsStrips(output, schedule))
+        strips += output.points * getTilePoints(tile, schedule) / kStripColumns;
+    bytes = std::max({bytes, strips * getRegionRows(schedule) * 4,
+                      tile.getNumColumnReductions() * kReducedRows / 16 * 4 *
+                          getTilePoints(tile, schedule)});
+  }
   return schedule.getPingpong() ? kConsumers * bytes : bytes;
 }
 
@@ -238,11 +282,13 @@ static constexpr int64_t kMaxEarlyRegisters = 160;
 bool coda_gpu::holdsColumns(const TileModel &tile, ScheduleAttr schedule) {
   if (tile.phases.empty())
     return false;
-  int64_t blocks = getRegionPoints(tile, schedule) / 8;
+  // A thread has two of every 8 columns, or of the 64 rows of a fragment.
+  int64_t blocks = getRegionPoints(tile, schedule) /
+                   (schedule.getSwap() ? kFragmentRows : 8);
   int64_t registers = getThreadAccumulators(schedule);
   forColumnVectors(tile, [&](unsigned i, int64_t) {
     const InputModel &input = tile.inputs[i];
-    bool packed = hasPairAccess(tile, input) &&
+    bool packed = !schedule.getSwap() && hasPairAccess(tile, input) &&
                   input.element.getIntOrFloatBitWidth() == 16;
     if (!input.combiner)
       registers += blocks * (packed ? 1 : 2);
@@ -329,6 +375,8 @@ std::string coda_gpu::getKernelName(func::FuncOp func, ScheduleAttr schedule) {
     stream << "_inplace";
   if (schedule.getOrdered())
     stream << "_ordered";
+  if (schedule.getSwap())
+    stream << "_swap";
   if (schedule.getChunk() != kMaxChunk)
     stream << "_chunk" << schedule.getChunk();
   if (schedule.getSplit() > 1)
@@ -381,6 +429,49 @@ int64_t coda_gpu::getDepthOfBlock(const KernelModel &kernel) {
   return kBlockK;
 }
 
+/// What a swapped tile is, whatever the kernel.
+static LogicalResult verifySwappedTile(ScheduleAttr schedule,
+                                       std::string &reason) {
+  auto fail = [&](const Twine &why) {
+    reason = why.str();
+    return failure();
+  };
+  ArrayRef<int64_t> shape = schedule.getTile();
+  if (!schedule.getPingpong())
+    return fail("consumers do not share the fragments of swapped factors: with "
+                "swap, pingpong must be true");
+  if (shape[0] < 8 || shape[0] > kFragmentRows || shape[0] % 8 != 0)
+    return fail("with swap, tile rows must be a multiple of 8, the columns of a "
+                "fragment, and at most 64");
+  if (schedule.getChunk() != kFragmentRows)
+    return fail("with swap, a chunk is the 64 columns that are a fragment's rows");
+  return success();
+}
+
+/// Whether the region of `tile` can be walked over in swapped fragments.
+static LogicalResult verifySwappedRegion(const TileModel &tile,
+                                         std::string &reason) {
+  auto fail = [&](const Twine &why) {
+    reason = why.str();
+    return failure();
+  };
+  if (tile.runColumns < kStripColumns)
+    return fail("with swap, the inner of several n dims must have a multiple of "
+                "16 columns, those of a warp, it has " +
+                Twine(tile.runColumns));
+  if (tile.hasColumnReduction())
+    return fail("a column reduction needs tiles of 128 rows, swapped ones have "
+                "at most 64");
+  if (tile.groupColumns)
+    return fail("with swap, the columns of a group are those of several warps: "
+                "a region cannot go on with what they are reduced to");
+  for (unsigned group = 0; group < tile.groups.size(); ++group)
+    if (tile.getRightFactor(group).pairs)
+      return fail("with swap, the columns of a right factor cannot alternate "
+                  "between two points: neighbours are in two threads");
+  return success();
+}
+
 LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
                                        ScheduleAttr schedule,
                                        std::string &reason) {
@@ -397,7 +488,10 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
       return fail("factors of 8 bits and wider ones are in one kernel");
   int64_t unit =
       schedule.getPingpong() ? kFragmentRows : kConsumers * kFragmentRows;
-  if (shape[0] < unit || shape[0] > 256 || shape[0] % unit != 0)
+  if (schedule.getSwap()) {
+    if (failed(verifySwappedTile(schedule, reason)))
+      return failure();
+  } else if (shape[0] < unit || shape[0] > 256 || shape[0] % unit != 0)
     return fail("tile rows must be a multiple of " + Twine(unit) +
                 ", 64 for each warpgroup of the tile, and at most 256");
   int64_t chunk = schedule.getChunk();
@@ -464,6 +558,8 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
       return fail("tile columns do not hold a chunk of " + Twine(chunk) +
                   " columns of each of " + Twine(tile.getNumGroups()) +
                   " accumulators");
+    if (schedule.getSwap() && failed(verifySwappedRegion(tile, reason)))
+      return failure();
     if (int64_t buffers = getStagingPerChunk(tile, schedule);
         buffers > schedule.getStaging())
       return fail("a chunk stores " + Twine(buffers) +
@@ -471,7 +567,8 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
     for (const OutputModel &output : tile.outputs)
       if (output.reduce == ReduceKind::Rows &&
           (points % output.groupColumns != 0 ||
-           output.groupColumns % chunk != 0))
+           output.groupColumns % (schedule.getSwap() ? kStripColumns : chunk) !=
+               0))
         return fail("a row reduction over " + Twine(output.groupColumns) +
                     " columns does not fit tiles of " + Twine(points));
     if (tile.hasColumnReduction() && shape[0] != kReducedRows)

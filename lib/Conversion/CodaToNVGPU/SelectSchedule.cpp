@@ -105,6 +105,7 @@ struct TileShape {
   int64_t depth = kBlockK;
   int64_t chunk = kMaxChunk;
   int64_t raster = 8;
+  bool swap = false;
 
   ScheduleAttr getSchedule(MLIRContext *context, int64_t stages = 2,
                            int64_t staging = 0, int64_t prefetch = 0,
@@ -112,7 +113,8 @@ struct TileShape {
                            bool ordered = false) const {
     return ScheduleAttr::get(context, ArrayRef<int64_t>{rows, columns, depth},
                              stages, staging, raster, prefetch, pingpong,
-                             ring, inPlace, ordered, split, chunk, cluster);
+                             ring, inPlace, ordered, swap, split, chunk,
+                             cluster);
   }
 };
 } // namespace
@@ -268,8 +270,10 @@ static constexpr int64_t kRingBytesOfFewRows = 80 << 10;
 /// columns of a tile: a chunk, 64 columns of it, and each op on them.
 static double getTimeOfRegion(const TileModel &tile, ScheduleAttr schedule) {
   constexpr double kChunkUs = 0.05, kColumnsUs = 0.27, kOpUs = 0.05;
-  double points =
-      double(getRegionPoints(tile, schedule)) * getFragments(schedule);
+  // A swapped fragment is no wider than the tile is tall.
+  double points = double(getRegionPoints(tile, schedule)) *
+                  getFragments(schedule) * getRegionRows(schedule) /
+                  kFragmentRows;
   return points / schedule.getChunk() * kChunkUs +
          points / kMaxChunk * (kColumnsUs + kOpUs * getRegionCost(tile));
 }
@@ -789,6 +793,73 @@ getSharingSchedules(const KernelModel &kernel,
   return sharing;
 }
 
+/// Tiles of swapped factors for kernels of few rows, the likely fastest first: as
+/// tall as there are rows of one left factor.
+static SmallVector<TileShape> getSwappedShapes(const KernelModel &kernel) {
+  if (getMostRows(kernel) > kFragmentRows)
+    return {};
+  int64_t rows = 0, groups = 0;
+  for (const TileModel &tile : kernel.tiles) {
+    int64_t inner = tile.dims[tile.innerM].extent;
+    if (tile.phases.empty() || getRows(tile) == 0 ||
+        ShapedType::isDynamic(tile.getColumns()))
+      return {};
+    rows = std::max(rows, ShapedType::isDynamic(inner) ? getRows(tile) : inner);
+    groups = std::max(groups, tile.getNumGroups());
+  }
+  SmallVector<std::pair<double, TileShape>> timed;
+  for (int64_t fragments : {1, 2, 3, 4})
+    for (int64_t split : {1, 2, 3, 4, 8}) {
+      int64_t tall = llvm::alignTo(rows, 8);
+      TileShape shape{tall, fragments * groups * kFragmentRows,
+                      /*pingpong=*/true, split};
+      shape.swap = true;
+      shape.depth = getDepthOfBlock(kernel);
+      if (shape.columns <= 256)
+        timed.push_back({getTimeOfFewRows(kernel, shape), shape});
+    }
+  llvm::stable_sort(timed, llvm::less_first());
+  return llvm::map_to_vector(timed, [](const auto &entry) { return entry.second; });
+}
+
+/// Schedules with swapped factors. They are candidates for who measures: what
+/// getTimeOfFewRows says of them was not fitted to times of theirs, and so none of
+/// them is compared with those that are not swapped.
+static SmallVector<ScheduleAttr>
+getSwappedSchedules(const KernelModel &kernel) {
+  constexpr size_t kMost = 16;
+  MLIRContext *context = kernel.func.getContext();
+  SmallVector<ScheduleAttr> schedules;
+  for (const TileShape &shape : getSwappedShapes(kernel)) {
+    int64_t staged = 0;
+    bool loads = false;
+    for (const TileModel &tile : kernel.tiles) {
+      staged = std::max(staged, tile.getStagingPerChunk());
+      loads |= tile.getPrefetchedPerChunk() != 0;
+    }
+    // Each thread stores what it has, and loads it or has it loaded; or the copy
+    // engine does both.
+    for (auto [staging, prefetch] : {std::pair<int64_t, int64_t>(0, 0),
+                                     {0, loads ? 1 : 0},
+                                     {staged, loads ? 1 : 0}}) {
+      // The deepest ring.
+      for (int64_t stages : {16, 12, 10, 8, 6, 5, 4, 3, 2}) {
+        ScheduleAttr schedule =
+            shape.getSchedule(context, stages, staging, prefetch);
+        std::string why;
+        if (failed(verifySchedule(kernel, schedule, why)))
+          continue;
+        if (!llvm::is_contained(schedules, schedule))
+          schedules.push_back(schedule);
+        break;
+      }
+    }
+    if (schedules.size() >= kMost)
+      break;
+  }
+  return schedules;
+}
+
 SmallVector<ScheduleAttr>
 coda_gpu::enumerateSchedules(const KernelModel &kernel, bool batchInvariant,
                              std::string &reason) {
@@ -863,6 +934,8 @@ coda_gpu::enumerateSchedules(const KernelModel &kernel, bool batchInvariant,
   SmallVector<ScheduleAttr> sharing = getSharingSchedules(kernel, schedules);
   llvm::append_range(schedules, halves);
   llvm::append_range(schedules, sharing);
+  if (!batchInvariant && !schedules.empty())
+    llvm::append_range(schedules, getSwappedSchedules(kernel));
   return schedules;
 }
 
@@ -888,7 +961,9 @@ struct SelectSchedule
     if (!schedule)
       return {};
     if (batchInvariant && !isBatchInvariant(schedule))
-      reason = "it splits k, which is not batch-invariant";
+      reason = schedule.getSwap()
+                   ? "it swaps the factors, which is not batch-invariant"
+                   : "it splits k, which is not batch-invariant";
     else if (succeeded(verifySchedule(kernel, schedule, reason)))
       return schedule;
     kernel.func.emitRemark("[coda-select-schedule] '")

@@ -92,7 +92,7 @@ struct ToNVGPU : public coda_gpu::impl::ToNVGPUBase<ToNVGPU> {
     builder.setInsertionPoint(op);
     // Of few rows the weights come from memory, which then gives a little more;
     // with many, neighbours are read soon.
-    int64_t sector = getTileRows(schedule) == kFragmentRows ? 128 : 256;
+    int64_t sector = getTileRows(schedule) <= kFragmentRows ? 128 : 256;
     emitLaunch(builder, module, loc, name, emitter.getParams(), sector);
     op->erase();
     func->removeAttr(kKernelAttrName);

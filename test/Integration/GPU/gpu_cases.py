@@ -4,10 +4,10 @@
 # A few of the cases are compiled everywhere, and run where there is a GPU.
 #
 # RUN: rm -rf %t && %python %s prepare %t --bin=%coda_obj_root/bin \
-# RUN:   --only='region_(ragged|tiny|no_k|no_rows|dynamic_all)_1|tall_(rows_any_1|columns_1003_few_rows)$|example_gate_up(_schedule1)?$|graph_llama3_block_(bf16|dynT_bf16)$' | FileCheck %s
-# CHECK: 11 cases prepared, 0 refused by the compiler
+# RUN:   --only='region_(ragged|tiny|no_k|no_rows|dynamic_all)_1|tall_(rows_any_1|columns_1003_few_rows)$|example_gate_up(_schedule1)?$|swap_full_17(_swapped[04])?$|graph_llama3_block_(bf16|dynT_bf16)$' | FileCheck %s
+# CHECK: 14 cases prepared, 0 refused by the compiler
 # RUN: %if sm90 %{ %python %s run %t --coda-run=%coda_obj_root/bin/coda-run | FileCheck %s --check-prefix=RAN %}
-# RAN: 11 passed, 0 failed, 0 refused when compiled
+# RAN: 14 passed, 0 failed, 0 refused when compiled
 """Compares programs on a GPU with what the CPU target makes of them.
 
     gpu_cases.py list
@@ -25,7 +25,8 @@ Cases: 24 random regions; some of them with left factors of their own for each
 accumulator, with ragged, few, tiny, empty and dynamic extents; reductions over
 numbers of rows or columns that are no multiple of a tile, or not known; the
 examples; the graphs of test/Graphs. The examples, and regions with few rows, also with
-the other schedules that the selector may pick.
+the other schedules that the selector may pick; the latter, and programs of few rows
+with what loads, stores and reductions there are, with swapped factors.
 """
 import json
 import os
@@ -87,8 +88,10 @@ SHAPES = [
 ]
 # Schedules of a case, at most: all tiles, clusters and roles in turn.
 SCHEDULES = 12
-# The cases that are compiled with schedules that the selector does not pick by itself.
+# The cases that are compiled with schedules that the selector does not pick by itself,
+# and those with schedules that swap the factors.
 SCHEDULED = re.compile(r"example_|region_(few|one_row)")
+SWAPPED = re.compile(r"swap_|region_(few|one_row|dynamic_few|factors_few|eight_(few|one_row))")
 # Graphs whose weights take minutes to make.
 LARGE = re.compile(r"8b|7b")
 
@@ -97,6 +100,7 @@ def cases():
     """(name, graph, recipe, golden or None) of each case; the graph is a path
     or text, the recipe a path or a dictionary."""
     import random_regions
+    import swapped_regions
     import tall_regions
 
     for shape, seeds, extents, dynamic in SHAPES:
@@ -117,6 +121,8 @@ def cases():
             yield f"region_{shape}_{seed}", kernel.graph(dynamic), recipe, None
     for name, program in tall_regions.programs():
         yield "tall_" + name, program.graph(), program.recipe(), None
+    for name, program in swapped_regions.programs():
+        yield "swap_" + name, program.graph(), program.recipe(), None
     for file in sorted(os.listdir(os.path.join(TEST, "Examples"))):
         if file.endswith(".mlir"):
             path = os.path.join(TEST, "Examples", file)
@@ -173,20 +179,36 @@ def call(command):
     return done.returncode, done.stdout
 
 
+def forced_schedules(name, kernels):
+    """(suffix, {key: schedule}) of each variant of a case that is compiled with other
+    schedules than the selector's."""
+    from coda_bench.candidates import positions
+    from swapped_regions import schedules
+
+    if SCHEDULED.match(name):
+        for i, forced in enumerate(positions(kernels, SCHEDULES)):
+            if i != 0:
+                yield f"_schedule{i}", forced
+    if SWAPPED.match(name):
+        swapped = {kernel.key: schedules(name[len("swap_"):], kernel.schedules) for kernel in kernels}
+        for i in range(max(map(len, swapped.values()), default=0)):
+            yield f"_swapped{i}", {key: found[i] for key, found in swapped.items() if i < len(found)}
+
+
 def add_schedules(name, source, path, compiler, only):
     """Compiles `source` with schedules that the selector does not pick by itself;
     gives the cases, whose inputs and references are those of `name`."""
-    from coda_bench.candidates import kernels_of, positions, write_positions
+    from coda_bench.candidates import kernels_of, write_positions
 
     found, forced = [], path(".forced.json")
-    for i, schedules in enumerate(positions(kernels_of(compiler, source, "sm_90a", []), SCHEDULES)):
-        case = f"{name}_schedule{i}"
-        if i == 0 or not re.search(only, case):
+    for suffix, schedules in forced_schedules(name, kernels_of(compiler, source, "sm_90a", [])):
+        case = name + suffix
+        if not re.search(only, case):
             continue
         write_positions(forced, schedules)
         code, text = call([compiler, source, "--target=sm_90a", "--schedule-db=" + forced,
-                           "-o", path(f"_schedule{i}.gpu.so")])
-        if code:
+                           "-o", path(suffix + ".gpu.so")])
+        if code or "unfit-schedule" in text:
             sys.exit(f"{case}: coda-compile ended with {code}: {text}")
         found.append(dict(name=case, base=name, golden=False, schedules=sorted(schedules.values())))
     if os.path.exists(forced):
@@ -199,8 +221,11 @@ def prepare(folder, only, tools):
     manifest, refused = [], []
     compiler, runner = (os.path.join(tools, t) for t in ("coda-compile", "coda-run"))
     for name, graph, recipe, golden in cases():
-        if not re.search(only, name) and not (
-                SCHEDULED.match(name) and "_schedule" in only and re.search(only, name + "_schedule1")):
+        # Those with other schedules need the inputs and the reference.
+        variants = [suffix for suffix, kind in (("_schedule", SCHEDULED), ("_swapped", SWAPPED))
+                    if kind.match(name) and suffix in only]
+        if not re.search(only, name) and not any(
+                re.search(only, f"{name}{suffix}{i}") for suffix in variants for i in range(SCHEDULES)):
             continue
         start = time.time()
         path = lambda suffix: os.path.join(folder, name + suffix)
@@ -240,7 +265,7 @@ def prepare(folder, only, tools):
             os.remove(path(".reference.so"))
         case["golden"] = bool(golden)
         manifest.append(case)
-        if SCHEDULED.match(name):
+        if SCHEDULED.match(name) or SWAPPED.match(name):
             manifest += add_schedules(name, source, path, compiler, only)
         print(f"{name}: {time.time() - start:.1f} s", flush=True)
         with open(os.path.join(folder, "manifest.json"), "w") as file:

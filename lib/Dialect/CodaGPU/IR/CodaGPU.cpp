@@ -26,7 +26,7 @@ static ScheduleAttr withFields(ScheduleAttr schedule, int64_t stages,
       schedule.getContext(), schedule.getTile(), stages, staging,
       schedule.getRaster(), prefetch, schedule.getPingpong(),
       schedule.getRing(), schedule.getInplace(), schedule.getOrdered(),
-      schedule.getSplit(), chunk, cluster);
+      schedule.getSwap(), schedule.getSplit(), chunk, cluster);
 }
 
 ScheduleAttr ScheduleAttr::withBuffers(int64_t stages, int64_t staging,

@@ -48,6 +48,13 @@ def CodaGPU_ScheduleAttr
       width, box by box, and leaves from there; others pass through `staging`.
     - `ordered`: with `pingpong`, the regions of a block's tiles follow each other
       and take one set of buffers, `prefetch` and `staging` in all.
+    - `swap`: the right factor's columns are the rows of a fragment and the left
+      factor's rows, a multiple of 8 up to 64, its columns: for few rows, of which
+      a fragment of 64 would be mostly empty. `tile` has the rows and columns of
+      the result all the same, the latter 64 for each fragment. With `pingpong`
+      only. Tiles are stored through `staging`, or, if that is 0, by each thread.
+      Split along k, the blocks of a cluster have rows of the region, not columns.
+      False if left out.
     - `chunk`: columns of a chunk, 64, 32 or 16. The smaller take half the memory
       of each buffer, or a quarter, so that more of them, or more stages, fit; the
       columns of each accumulator in a tile are a multiple. 64 if left out.
@@ -68,6 +75,8 @@ def CodaGPU_ScheduleAttr
     prefetch = 2, raster = 8, pingpong = true>`,
     `#coda_gpu.schedule<tile = [64, 128, 64], stages = 8, staging = 2,
     prefetch = 0, raster = 8, pingpong = true, split = 4>`,
+    `#coda_gpu.schedule<tile = [16, 64, 64], stages = 16, staging = 1,
+    prefetch = 0, raster = 8, pingpong = true, swap = true>`,
     `#coda_gpu.schedule<tile = [128, 256, 64], stages = 4, staging = 2,
     prefetch = 0, raster = 8, cluster = [2, 1]>`.
   }];
@@ -78,6 +87,7 @@ def CodaGPU_ScheduleAttr
                         OptionalParameter<"bool">:$ring,
                         OptionalParameter<"bool">:$inplace,
                         OptionalParameter<"bool">:$ordered,
+                        OptionalParameter<"bool">:$swap,
                         DefaultValuedParameter<"int64_t", "1">:$split,
                         DefaultValuedParameter<"int64_t", "64">:$chunk,
                         DefaultValuedParameter<"ClusterShape", "ClusterShape()">
@@ -85,7 +95,7 @@ def CodaGPU_ScheduleAttr
   let assemblyFormat = [{
     `<` `tile` `=` `[` $tile `]` `,`
     struct($stages, $staging, $prefetch, $raster, $pingpong, $ring, $inplace,
-           $ordered, $split, $chunk, $cluster) `>`
+           $ordered, $swap, $split, $chunk, $cluster) `>`
   }];
   let extraClassDeclaration = [{
     /// This schedule with another depth of the ring, and other buffers of stored
