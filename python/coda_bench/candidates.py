@@ -59,14 +59,28 @@ def _shape(schedule: str) -> str:
 
 
 def spread(schedules: List[str], limit: int) -> List[str]:
-    """At most `limit` of them, from all tile shapes in turn, in the list's order."""
+    """At most `limit` of them, from all tile shapes in turn, in the list's order; every
+    fourth is one with swapped factors, which come behind all others there, as long as
+    there are any."""
+    swapped = [schedule for schedule in schedules if "swap = true" in schedule]
+    kept = _in_turn([schedule for schedule in schedules if schedule not in swapped])
+    swapped = _in_turn(swapped)
+    chosen: List[str] = []
+    while kept or swapped:
+        chosen += kept[:3] + swapped[:1]
+        del kept[:3], swapped[:1]
+    return chosen[:limit]
+
+
+def _in_turn(schedules: List[str]) -> List[str]:
+    """All of them, from all tile shapes in turn."""
     groups: Dict[str, List[str]] = {}
     for schedule in schedules:
         groups.setdefault(_shape(schedule), []).append(schedule)
     chosen: List[str] = []
     for depth in range(max(map(len, groups.values()), default=0)):
         chosen += [group[depth] for group in groups.values() if depth < len(group)]
-    return chosen[:limit]
+    return chosen
 
 
 def positions(kernels: List[Kernel], limit: int) -> List[Dict[str, str]]:

@@ -28,12 +28,10 @@ static SmallVector<ScheduleAttr> getAlternatives(const KernelModel &kernel,
   SmallVector<ScheduleAttr> found;
   for (ScheduleAttr schedule :
        enumerateSchedules(kernel, isBatchInvariant(current), reason)) {
-    // The selector takes none with swapped factors by itself.
-    if (schedule.getSwap() != current.getSwap())
-      continue;
     bool isNew = llvm::none_of(found, [&](ScheduleAttr other) {
       return other.getTile() == schedule.getTile() &&
              other.getPingpong() == schedule.getPingpong() &&
+             other.getSwap() == schedule.getSwap() &&
              other.getSplit() == schedule.getSplit();
     });
     if (isNew && found.size() < kMost)

@@ -330,6 +330,10 @@ KernelEmitter::consumeTile(const TileModel &tile, Value number,
           epilogues.front().loadColumns();
         },
         accumulators);
+  // Stores of single elements the assembler begins above the wait, with nothing
+  // between that orders memory, and then has each product wait for the one before.
+  if (schedule.getSwap() && getStagedBoxes(tile, schedule).empty())
+    emitAsm("fence.acq_rel.cta;", "~{memory}", Type(), {});
   auto runRegion = [&](RingPosition &loadedAt) {
     if (schedule.getOrdered())
       wait(regionTurn, consumer, state.turnParity);

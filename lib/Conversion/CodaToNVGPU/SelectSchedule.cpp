@@ -331,7 +331,9 @@ static double getTimeOfFewRows(const KernelModel &kernel, TileShape shape) {
                        getFragments(schedule) / kMaxChunk;
     read = std::max(read, kReadUs * columns64 * tile.getNumGroups() *
                               (shape.split - 1) *
-                              getFactorRows(tile, schedule) / kFragmentRows);
+                              (shape.swap ? getRegionRows(schedule)
+                                          : getFactorRows(tile, schedule)) /
+                              kFragmentRows);
     region = std::max(region, getTimeOfRegion(tile, schedule));
   }
   auto timeOf = [&](int64_t busy) {
@@ -348,6 +350,20 @@ static double getTimeOfFewRows(const KernelModel &kernel, TileShape shape) {
     time += kSharingUs;
   if (shape.split > 1)
     time += kFirstExchangeUs + rounds * kExchangeUs + read;
+  // Of swapped factors an exchange and a region, of all threads, are shorter, and
+  // where there are several rounds those of all but the last hide under the products.
+  // More rows than a few are better off as the rows of fragments.
+  constexpr double kSwapUs = 0.6, kSwappedExchangeUs = -0.35,
+                   kHiddenExchanges = 0.05, kRowUs = 0.03;
+  constexpr int64_t kFewestRows = 16;
+  if (shape.swap) {
+    time += kRowUs * std::max<int64_t>(0, shape.rows - kFewestRows);
+    if (shape.split == 1)
+      time += kSwapUs;
+    else
+      time += kSwappedExchangeUs -
+              (rounds > 1 ? kHiddenExchanges * streamed * shape.split : 0);
+  }
   return time + shared / kSharedBytesPerUs;
 }
 
@@ -419,13 +435,15 @@ struct TileRows {
 };
 } // namespace
 
+/// What is tried last.
+static constexpr double kLast = 1e6;
+
 /// Shapes for few tiles, the likely fastest first: more of them are narrow, or
 /// a cluster shares one.
 static SmallVector<TileShape> getShapesForFewTiles(const KernelModel &kernel) {
   int64_t cost = 0;
   for (const TileModel &tile : kernel.tiles)
     cost = std::max(cost, getRegionCost(tile));
-  constexpr double kLast = 1e6;
   constexpr size_t kMaxShapes = 48;
   MLIRContext *context = kernel.func.getContext();
   bool hasFewRows = getMostRows(kernel) <= kFragmentRows;
@@ -793,12 +811,13 @@ getSharingSchedules(const KernelModel &kernel,
   return sharing;
 }
 
-/// Tiles of swapped factors for kernels of few rows, the likely fastest first: as
-/// tall as there are rows of one left factor.
-static SmallVector<TileShape> getSwappedShapes(const KernelModel &kernel) {
+/// Tiles of swapped factors for kernels of few rows, as tall as there are rows of one
+/// left factor, by their times, the likely fastest first.
+static SmallVector<std::pair<double, TileShape>>
+getSwappedShapes(const KernelModel &kernel) {
   if (getMostRows(kernel) > kFragmentRows)
     return {};
-  int64_t rows = 0, groups = 0;
+  int64_t rows = 0, groups = 0, cost = 0;
   for (const TileModel &tile : kernel.tiles) {
     int64_t inner = tile.dims[tile.innerM].extent;
     if (tile.phases.empty() || getRows(tile) == 0 ||
@@ -806,7 +825,9 @@ static SmallVector<TileShape> getSwappedShapes(const KernelModel &kernel) {
       return {};
     rows = std::max(rows, ShapedType::isDynamic(inner) ? getRows(tile) : inner);
     groups = std::max(groups, tile.getNumGroups());
+    cost = std::max(cost, getRegionCost(tile));
   }
+  MLIRContext *context = kernel.func.getContext();
   SmallVector<std::pair<double, TileShape>> timed;
   for (int64_t fragments : {1, 2, 3, 4})
     for (int64_t split : {1, 2, 3, 4, 8}) {
@@ -815,33 +836,43 @@ static SmallVector<TileShape> getSwappedShapes(const KernelModel &kernel) {
                       /*pingpong=*/true, split};
       shape.swap = true;
       shape.depth = getDepthOfBlock(kernel);
-      if (shape.columns <= 256)
-        timed.push_back({getTimeOfFewRows(kernel, shape), shape});
+      if (shape.columns > 256)
+        continue;
+      // More blocks on one tile than two were faster for none but few tiles.
+      ScheduleAttr schedule = shape.getSchedule(context);
+      int64_t tiles = 0;
+      for (const TileModel &tile : kernel.tiles)
+        tiles += getNumTiles(tile, schedule);
+      bool isSlow = split > 3 || (split == 3 && tiles > getNumClusters(split));
+      bool maySpill = cost > getMaxCost(kFragmentRows, /*pingpong=*/true,
+                                        getThreadAccumulators(schedule));
+      bool starves = getRingBytes(kernel, schedule) < kRingBytesOfFewRows;
+      double time = getTimeOfFewRows(kernel, shape);
+      timed.push_back(
+          {time + (isSlow || maySpill || starves ? kLast : 0), shape});
     }
   llvm::stable_sort(timed, llvm::less_first());
-  return llvm::map_to_vector(timed, [](const auto &entry) { return entry.second; });
+  return timed;
 }
 
-/// Schedules with swapped factors. They are candidates for who measures: what
-/// getTimeOfFewRows says of them was not fitted to times of theirs, and so none of
-/// them is compared with those that are not swapped.
-static SmallVector<ScheduleAttr>
+/// Schedules with swapped factors, the likely fastest first, and the time of the
+/// first.
+static std::pair<double, SmallVector<ScheduleAttr>>
 getSwappedSchedules(const KernelModel &kernel) {
   constexpr size_t kMost = 16;
   MLIRContext *context = kernel.func.getContext();
+  double least = kLast;
   SmallVector<ScheduleAttr> schedules;
-  for (const TileShape &shape : getSwappedShapes(kernel)) {
-    int64_t staged = 0;
-    bool loads = false;
+  for (auto [time, shape] : getSwappedShapes(kernel)) {
+    int64_t staged = 0, loads = 0;
     for (const TileModel &tile : kernel.tiles) {
       staged = std::max(staged, tile.getStagingPerChunk());
-      loads |= tile.getPrefetchedPerChunk() != 0;
+      loads = std::max(loads, int64_t(tile.getPrefetchedPerChunk() != 0));
     }
-    // Each thread stores what it has, and loads it or has it loaded; or the copy
-    // engine does both.
-    for (auto [staging, prefetch] : {std::pair<int64_t, int64_t>(0, 0),
-                                     {0, loads ? 1 : 0},
-                                     {staged, loads ? 1 : 0}}) {
+    // The copy engine loads and stores tiles; or each thread stores what it has, and
+    // has it loaded or loads it.
+    for (auto [staging, prefetch] :
+         {std::pair<int64_t, int64_t>(staged, loads), {0, loads}, {0, 0}})
       // The deepest ring.
       for (int64_t stages : {16, 12, 10, 8, 6, 5, 4, 3, 2}) {
         ScheduleAttr schedule =
@@ -849,15 +880,30 @@ getSwappedSchedules(const KernelModel &kernel) {
         std::string why;
         if (failed(verifySchedule(kernel, schedule, why)))
           continue;
+        if (schedules.empty())
+          least = time;
         if (!llvm::is_contained(schedules, schedule))
           schedules.push_back(schedule);
         break;
       }
-    }
     if (schedules.size() >= kMost)
       break;
   }
-  return schedules;
+  return {least, schedules};
+}
+
+/// Whether swapped factors, with which a kernel takes `time`, are likely to be faster
+/// than the schedule that is the best without: by more than what the model of either
+/// may be wrong by.
+static bool isSwapFaster(const KernelModel &kernel, double time,
+                         ScheduleAttr best) {
+  constexpr double kMarginUs = 0.32;
+  if (!hasFewTiles(kernel) || getTileRows(best) != kFragmentRows)
+    return false;
+  TileShape shape{getTileRows(best),    best.getTile()[1], best.getPingpong(),
+                  best.getSplit(),      best.getCluster(), best.getTile()[2],
+                  best.getChunk()};
+  return time + kMarginUs < getTimeOfFewRows(kernel, shape);
 }
 
 SmallVector<ScheduleAttr>
@@ -934,8 +980,12 @@ coda_gpu::enumerateSchedules(const KernelModel &kernel, bool batchInvariant,
   SmallVector<ScheduleAttr> sharing = getSharingSchedules(kernel, schedules);
   llvm::append_range(schedules, halves);
   llvm::append_range(schedules, sharing);
-  if (!batchInvariant && !schedules.empty())
-    llvm::append_range(schedules, getSwappedSchedules(kernel));
+  if (batchInvariant || schedules.empty())
+    return schedules;
+  auto [time, swapped] = getSwappedSchedules(kernel);
+  bool isFirst = isSwapFaster(kernel, time, schedules.front());
+  schedules.insert(isFirst ? schedules.begin() : schedules.end(),
+                   swapped.begin(), swapped.end());
   return schedules;
 }
 

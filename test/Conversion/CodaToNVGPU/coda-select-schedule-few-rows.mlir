@@ -1,4 +1,7 @@
 // RUN: coda-opt %s --coda-select-schedule --split-input-file | FileCheck %s
+// RUN: coda-opt %s --coda-select-schedule=batch-invariant --split-input-file | FileCheck %s --implicit-check-not='swap =' --check-prefix=INVARIANT
+
+// INVARIANT: coda.schedule
 
 // Few rows: weights stream from memory, so what counts are bytes on their way to all
 // multiprocessors. 126 tiles of 176 columns are one round of 132.
@@ -116,6 +119,53 @@ func.func private @tables(%a: memref<64x4096xbf16>, %w: memref<32x128x4096xbf16>
     %z = arith.addf %y, %q : f32
     %t = arith.truncf %z : f32 to bf16
     coda.yield %t, %z : bf16, f32
+  }
+  return
+}
+
+// -----
+
+// Of 16 rows factors change places where that was measured to be faster: with two
+// accumulators and many tiles, halves of k of 64 columns of each.
+// CHECK-LABEL: func.func private @swapped_accumulators
+// CHECK-SAME: coda.schedule = #coda_gpu.schedule<tile = [16, 128, 64], stages = 10, staging = 1, prefetch = 0, raster = 8, pingpong = true, swap = true, split = 2>
+func.func private @swapped_accumulators(%a: memref<16x4096xbf16>, %w: memref<11008x4096xbf16>, %v: memref<11008x4096xbf16>, %r: memref<16xf32>, %o: memref<16x11008xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k], %a[m, k] * %v[n, k] : memref<16x4096xbf16>, memref<11008x4096xbf16>, memref<16x4096xbf16>, memref<11008x4096xbf16>) ins(%r[m] : memref<16xf32>) outs(%o[m, n] : memref<16x11008xbf16>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %z = arith.mulf %x, %y : f32
+    %p = arith.mulf %z, %s : f32
+    %t = arith.truncf %p : f32 to bf16
+    coda.yield %t : bf16
+  }
+  return
+}
+
+// -----
+
+// And of 8 rows with few tiles, a third of k each.
+// CHECK-LABEL: func.func private @swapped_thirds
+// CHECK-SAME: coda.schedule = #coda_gpu.schedule<tile = [8, 64, 64], stages = 16, {{.*}}pingpong = true, swap = true, split = 3>
+func.func private @swapped_thirds(%a: memref<8x2048xbf16>, %w: memref<2048x2048xbf16>, %o: memref<8x2048xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<8x2048xbf16>, memref<2048x2048xbf16>) outs(%o[m, n] : memref<8x2048xbf16>) {
+  ^bb0(%x: f32):
+    %y = arith.truncf %x : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
+
+// -----
+
+// Not with 64 rows, of which fragments have four warps' in either form.
+// CHECK-LABEL: func.func private @not_swapped
+// CHECK-NOT: swap
+// CHECK: coda.gemm
+func.func private @not_swapped(%a: memref<64x4096xbf16>, %w: memref<11008x4096xbf16>, %v: memref<11008x4096xbf16>, %o: memref<64x11008xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k], %a[m, k] * %v[n, k] : memref<64x4096xbf16>, memref<11008x4096xbf16>, memref<64x4096xbf16>, memref<11008x4096xbf16>) outs(%o[m, n] : memref<64x11008xbf16>) {
+  ^bb0(%x: f32, %y: f32):
+    %z = arith.mulf %x, %y : f32
+    %t = arith.truncf %z : f32 to bf16
+    coda.yield %t : bf16
   }
   return
 }

@@ -271,8 +271,8 @@ func.func private @eight(%a: memref<32x512xf8E4M3FN>, %w: memref<128x512xf8E5M2>
 // CHECK: nvvm.wgmma.mma_async {{.*}}<m = 64, n = 16, k = 16>
 // CHECK: %[[COLUMN:[a-z0-9_#]+]] = arith.remui %[[ROW]], %c32_i32
 // CHECK: %[[INNER:[a-z0-9_#]+]] = arith.addi %{{.+}}, %[[COLUMN]]
-// CHECK: %[[RUN:[a-z0-9_#]+]] = arith.divui %[[WARP]], %c2_i32
-// CHECK: %[[OUTER:[a-z0-9_#]+]] = arith.addi %{{.+}}, %[[RUN]]
+// CHECK: %[[FURTHER:[a-z0-9_#]+]] = arith.divui %[[WARP]], %c2_i32
+// CHECK: %[[OUTER:[a-z0-9_#]+]] = arith.addi %{{.+}}, %[[FURTHER]]
 // CHECK: llvm.getelementptr %[[C]][
 // CHECK: nvvm.stmatrix {{.*}}#nvvm.mma_layout<col>
 // CHECK: nvgpu.tma.async.store
