@@ -620,6 +620,7 @@ LogicalResult Compilation::run(StringRef inputPath, StringRef outputPath) {
     return failure();
   if (options.onlyEntry && failed(takeEntryAlone()))
     return failure();
+  report.addInput(*module);
   if (options.grad) {
     if (failed(differentiate()))
       return failure();
