@@ -242,6 +242,9 @@ LogicalResult Compilation::checkOptions() {
   if (options.plainGemms && (!options.fuse || options.reference))
     return fail("--plain-gemms takes the products of the fused program; leave "
                 "--no-fuse and --reference out");
+  if (options.allowF16Range && options.numerics == Numerics::Strict)
+    return fail("--allow-f16-range lets row scales be deferred, and "
+                "--numerics=strict defers none; leave one of the two out");
   if (options.save != "min" && options.save != "stored" &&
       options.save != "all")
     return fail("--save=" + llvm::Twine(options.save) +
@@ -317,6 +320,7 @@ LogicalResult Compilation::fuse() {
   // Remarks may come from several threads; a report has them in one order.
   context.disableMultithreading();
   FusePipelineOptions pipeline;
+  pipeline.allMaps = options.target != "cpu";
   pipeline.numerics = options.numerics;
   pipeline.allowF16Range = options.allowF16Range;
   return runPasses(
@@ -616,6 +620,7 @@ LogicalResult Compilation::run(StringRef inputPath, StringRef outputPath) {
     return failure();
   if (options.onlyEntry && failed(takeEntryAlone()))
     return failure();
+  report.addInput(*module);
   if (options.grad) {
     if (failed(differentiate()))
       return failure();

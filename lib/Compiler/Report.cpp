@@ -14,6 +14,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Support/DebugStringHelper.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -289,6 +291,22 @@ void CompilationReport::addLaunched(ModuleOp module) {
   }
 }
 
+void CompilationReport::addInput(ModuleOp module) {
+  auto add = [&](Type type) {
+    auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
+    if (element && element.getWidth() < 32 &&
+        (!narrowest ||
+         element.getFPMantissaWidth() < narrowest.getFPMantissaWidth()))
+      narrowest = element;
+  };
+  module.walk([&](Operation *op) {
+    llvm::for_each(op->getResultTypes(), add);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::for_each(block.getArgumentTypes(), add);
+  });
+}
+
 llvm::json::Value CompilationReport::toJSON(StringRef input, StringRef target,
                                             StringRef numerics) const {
   auto withField = [](const llvm::json::Array &objects,
@@ -308,6 +326,8 @@ llvm::json::Value CompilationReport::toJSON(StringRef input, StringRef target,
       {"input", input},
       {"target", target},
       {"numerics", numerics},
+      {"narrowest", narrowest ? llvm::json::Value(debugString(narrowest))
+                              : llvm::json::Value(nullptr)},
       {"functions", withField(functions, workspaces, "workspace")},
       {"kernels", withField(kernels, schedules, "schedule")},
       {"remarks", llvm::json::Array(remarks)}};

@@ -13,6 +13,7 @@
 #ifndef CODA_LIB_COMPILER_REPORT_H
 #define CODA_LIB_COMPILER_REPORT_H
 
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Location.h"
 #include "llvm/ADT/StringMap.h"
@@ -45,6 +46,8 @@ public:
   explicit CompilationReport(const llvm::SourceMgr &sources)
       : sources(sources) {}
 
+  /// The module as it was read: what it computes with.
+  void addInput(ModuleOp module);
   /// A remark of a pass with its notes.
   void addRemark(const Diagnostic &remark);
   /// The module after coda-fuse-pipeline: functions with their launches and
@@ -71,6 +74,7 @@ private:
 
   const llvm::SourceMgr &sources;
   llvm::json::Array remarks, functions, kernels;
+  FloatType narrowest;
   llvm::StringMap<std::string> workspaces, schedules;
 };
 

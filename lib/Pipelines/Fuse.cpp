@@ -79,7 +79,7 @@ void coda::addLaunches(OpPassManager &pm, const FusePipelineOptions &options) {
 
 void coda::buildFusePipeline(OpPassManager &pm,
                              const FusePipelineOptions &options) {
-  addFormation(pm, options, /*all=*/false);
+  addFormation(pm, options, options.allMaps);
   addFusion(pm, options);
   addLaunches(pm, options);
 }

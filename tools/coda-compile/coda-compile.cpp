@@ -64,8 +64,10 @@ int main(int argc, char **argv) {
   cl::opt<std::string> report(
       "report", cl::desc("Write what was fused, and why not the rest"),
       cl::value_desc("FILE.html|FILE.json"), cl::cat(category));
-  cl::opt<bool> noFuse("no-fuse", cl::desc("Compile the graph as it is"),
-                       cl::cat(category));
+  cl::opt<bool> noFuse(
+      "no-fuse",
+      cl::desc("Compile the graph as it is; with --grad, what is derived, too"),
+      cl::cat(category));
   cl::opt<bool> reference(
       "reference",
       cl::desc("Unfused and all in f64, results rounded to f32 (f64 stays): the "
@@ -83,7 +85,7 @@ int main(int argc, char **argv) {
   cl::opt<bool> allowF16Range(
       "allow-f16-range",
       cl::desc("Defer row scales in f16 too, though un-normalised values may "
-               "overflow"),
+               "overflow; not with --numerics=strict, which defers none"),
       cl::cat(category));
   cl::opt<bool> grad(
       "grad",
@@ -118,8 +120,11 @@ int main(int argc, char **argv) {
       "accumulate",
       cl::desc("Add the gradients of weights to given ones, the last arguments"),
       cl::cat(category));
-  cl::opt<std::string> cpu("cpu", cl::desc("native or x86-64-v3"),
-                           cl::init("x86-64-v3"), cl::cat(category));
+  cl::opt<std::string> cpu(
+      "cpu",
+      cl::desc("native or x86-64-v3: the CPU of the code, for a GPU that of the "
+               "code that launches"),
+      cl::init("x86-64-v3"), cl::cat(category));
   cl::opt<std::string> scheduleDatabase(
       "schedule-db", cl::desc("Measured schedules, which coda-bench writes"),
       cl::value_desc("FILE.json"), cl::cat(category));

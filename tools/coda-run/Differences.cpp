@@ -59,9 +59,9 @@ double smallestOf(DType type) {
   return type == DType::F16 ? 0x1p-24 : 0x1p-126;
 }
 
-/// That type of `entry` of which the floats are coarsest.
-DType coarsestFloat(const EntryInfo &entry) {
-  DType coarsest = DType::F64;
+/// That type of `entry`, or `within`, of which the floats are coarsest.
+DType coarsestFloat(const EntryInfo &entry, std::optional<DType> within) {
+  DType coarsest = within.value_or(DType::F64);
   for (const auto *list : {&entry.inputs, &entry.outputs})
     for (const ArgumentInfo &info : *list)
       if (isFloat(info.type) && roundoffOf(info.type) > roundoffOf(coarsest))
@@ -369,7 +369,7 @@ Status checkDifferences(Session &session, Report &report) {
   Objective objective(function, std::move(inputs), std::move(cotangents));
 
   const std::vector<int64_t> &constants = session.options().gradConstants;
-  DType coarsest = coarsestFloat(*session.fused->entry);
+  DType coarsest = coarsestFloat(*session.fused->entry, session.narrowest());
   size_t gradient = numResults;
   bool any = false;
   for (size_t i = 0; i < numInputs; ++i) {

@@ -142,10 +142,11 @@ Result<std::vector<Golden>> readGoldens(const std::string &path,
 }
 
 /// The widest class that the program's types allow (see ErrorClass).
-ErrorClass classOf(const EntryInfo &entry, const ArgumentInfo &output) {
+ErrorClass classOf(const EntryInfo &entry, const ArgumentInfo &output,
+                   std::optional<DType> within) {
   if (!isFloat(output.type))
     return ErrorClass::Exact;
-  if (hasNarrowFloats(entry))
+  if (hasNarrowFloats(entry, within))
     return ErrorClass::Half;
   for (const auto *list : {&entry.inputs, &entry.outputs})
     for (const ArgumentInfo &info : *list)
@@ -168,9 +169,9 @@ double explainedBy(DType type) {
   return type == DType::F16 ? 0x1p-7 : 0x1p-4;
 }
 
-/// That of the coarsest type that the program's table names.
-double explainedBy(const EntryInfo &entry) {
-  double explained = 0;
+/// That of the coarsest type that the program's table names, or `within`.
+double explainedBy(const EntryInfo &entry, std::optional<DType> within) {
+  double explained = within ? explainedBy(*within) : 0;
   for (const auto *list : {&entry.inputs, &entry.outputs})
     for (const ArgumentInfo &info : *list)
       if (isFloat(info.type) && sizeOf(info.type) <= 2)
@@ -345,12 +346,15 @@ Result<Report> makeReport(const Session &session) {
     ErrorQuestion question{
         out,         golden.ref, nullptr, ErrorClass::F32, outputs[i].size(),
         std::nullopt};
-    question.errorClass = classOf(entry, entry.outputs[i]);
+    question.errorClass = classOf(entry, entry.outputs[i], session.narrowest());
     // Of a sum of products of 8-bit factors tensor cores drop what is beyond 14
     // bits, at each step of k.
     for (const ArgumentInfo &input : entry.inputs)
       if (isFloat8(input.type))
         question.rounding = 0x1p-7;
+    if (session.narrowest() && isFloat8(*session.narrowest()) &&
+        question.errorClass == ErrorClass::Half)
+      question.rounding = 0x1p-7;
     if (isFloat8(outputs[i].type))
       question.rounding = outputs[i].type == DType::F8E4M3FN ? 0x1p-4 : 0x1p-3;
     // A reference that is stored in f32 cannot show errors of f64.
@@ -367,7 +371,7 @@ Result<Report> makeReport(const Session &session) {
     }
     // The reference has the program's inputs; a golden may have others, and then
     // no result of this program measures what to expect.
-    double explained = explainedBy(entry);
+    double explained = explainedBy(entry, session.narrowest());
     if (golden.hasEager)
       explained = std::max(explained, explainedBy(golden.eagerType));
     if (!session.reference)

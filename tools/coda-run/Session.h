@@ -40,8 +40,9 @@ struct Program {
   double medianSeconds() const;
 };
 
-/// Whether an argument or a result of the entry is of floats of 16 or 8 bits.
-bool hasNarrowFloats(const EntryInfo &entry);
+/// Whether an argument or a result of the entry is of floats of 16 or 8 bits, or
+/// what the program computes with is: `within`.
+bool hasNarrowFloats(const EntryInfo &entry, std::optional<DType> within);
 
 /// That output `index` cannot be compared: it is of such floats, and nothing says
 /// how far they may be.
@@ -58,6 +59,10 @@ public:
 
   /// Whether the input is IR; otherwise it is a compiled artifact.
   bool inputIsIR() const { return isIR; }
+
+  /// Of the floats of 16 or 8 bits that the graph has anywhere, the coarsest; none
+  /// if there are none, or if the input is compiled and does not say.
+  std::optional<DType> narrowest() const { return narrowestWithin; }
   const Options &options() const { return opts; }
   /// The recipe of --inputs, if that is one.
   const Recipe *recipe() const { return haveRecipe ? &theRecipe : nullptr; }
@@ -100,6 +105,8 @@ private:
   Result<std::unique_ptr<Program>>
   compileAndOpen(const std::string &role, const std::string &target,
                  const std::vector<std::string> &extra);
+  /// Takes from the report of a compilation what the graph computes with.
+  void readNarrowest(const std::string &report);
   /// Compiles the plain gemms and makes their factors; nothing if there are no
   /// gemms.
   Status preparePlain();
@@ -116,7 +123,8 @@ private:
   Result<std::vector<Tensor>> adapt(const Program &program) const;
 
   Options opts;
-  bool isIR = false;
+  bool isIR = false, isGraphKnown = false;
+  std::optional<DType> narrowestWithin;
   bool haveRecipe = false;
   Recipe theRecipe;
   std::vector<Tensor> values;

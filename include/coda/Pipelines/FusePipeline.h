@@ -28,6 +28,11 @@ struct FusePipelineOptions : public PassPipelineOptions<FusePipelineOptions> {
       llvm::cl::desc("Store unnormalised values in f16, whose range they may "
                      "exceed"),
       llvm::cl::init(false)};
+  Option<bool> allMaps{
+      *this, "all-maps",
+      llvm::cl::desc("Form maps also where no tile op is near: what is left of "
+                     "linalg is loops, which a device runs badly"),
+      llvm::cl::init(false)};
 };
 
 /// From functions on tensors, in linalg and coda, to the same functions with

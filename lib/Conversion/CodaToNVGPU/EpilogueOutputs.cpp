@@ -55,9 +55,19 @@ Value EpilogueEmitter::columnMask() {
 
 /// The value of the lane whose number differs in the bits of `mask`.
 Value EpilogueEmitter::shuffle(Value value, int64_t mask) {
-  return NVVM::ShflOp::create(b, loc, value.getType(), e.i32(-1), value,
-                              e.i32(mask), e.i32(31), NVVM::ShflKind::bfly,
-                              UnitAttr());
+  Type type = value.getType();
+  if (!type.isF64())
+    return NVVM::ShflOp::create(b, loc, type, e.i32(-1), value, e.i32(mask),
+                                e.i32(31), NVVM::ShflKind::bfly, UnitAttr());
+  // Lanes exchange words.
+  Value words = LLVM::BitcastOp::create(
+      b, loc, VectorType::get(2, b.getI32Type()), value);
+  for (int64_t i = 0; i < 2; ++i) {
+    Value word = LLVM::ExtractElementOp::create(b, loc, words, e.i32(i));
+    words = LLVM::InsertElementOp::create(b, loc, words, shuffle(word, mask),
+                                          e.i32(i));
+  }
+  return LLVM::BitcastOp::create(b, loc, type, words);
 }
 
 //===----------------------------------------------------------------------===//

@@ -364,7 +364,7 @@ struct GPULowerMath : public coda_gpu::impl::GPULowerMathBase<GPULowerMath> {
               math::IsFiniteOp, math::IsInfOp, math::IsNaNOp>(op))
         return WalkResult::advance();
       op->emitError("'") << op->getName() << "' of "
-                         << op->getResult(0).getType()
+                         << getElementTypeOrSelf(op->getResult(0).getType())
                          << " has neither an instruction nor an expansion on "
                             "sm_90a; write it with other functions, or compile "
                             "for the CPU";

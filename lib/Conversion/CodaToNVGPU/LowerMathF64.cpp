@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/PatternMatch.h"
 
 #include <limits>
@@ -206,10 +207,27 @@ struct LowerFunction : public OpRewritePattern<OpTy> {
 
   LogicalResult matchAndRewrite(OpTy op,
                                 PatternRewriter &rewriter) const override {
-    if (!op.getType().isF64())
-      return rewriter.notifyMatchFailure(op, "not an f64");
-    F64Builder builder{rewriter, op.getLoc()};
-    rewriter.replaceOp(op, emit(builder, op->getOperands()));
+    Type type = op.getType();
+    Location loc = op.getLoc();
+    F64Builder builder{rewriter, loc};
+    if (type.isF64()) {
+      rewriter.replaceOp(op, emit(builder, op->getOperands()));
+      return success();
+    }
+    // No instruction has two elements.
+    auto vec = dyn_cast<VectorType>(type);
+    if (!vec || !vec.getElementType().isF64() || vec.getRank() != 1 ||
+        vec.isScalable())
+      return rewriter.notifyMatchFailure(op, "not of f64");
+    SmallVector<Value> elements;
+    for (int64_t i = 0; i < vec.getNumElements(); ++i) {
+      SmallVector<Value> args;
+      for (Value operand : op->getOperands())
+        args.push_back(
+            vector::ExtractOp::create(rewriter, loc, operand, i));
+      elements.push_back(emit(builder, args));
+    }
+    rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, vec, elements);
     return success();
   }
 

@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Bufferization gives functions compact arguments, and copies what is not: a slice
-// of a weight that several products share. The copy engine takes strides and an
-// offset as they are.
+// of a weight, or of a bias, that several products share. The copy engine takes
+// strides and an offset as they are; what a region loads may be compact for other
+// reasons, and has an offset alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,16 +30,32 @@ namespace mlir::coda_gpu {
 
 using namespace mlir;
 
-/// What the copy engine needs of addresses and strides.
+/// What the copy engine, and loads of several elements, need of addresses and
+/// strides.
 static constexpr int64_t kAlignment = 16;
 
-/// Whether `argument` of a kernel is nothing but a factor of its products.
-static bool isFactor(BlockArgument argument) {
+/// Whether `argument` of a kernel is nothing but factors of its products; or, if
+/// `loads`, factors and what its regions load.
+static bool isRead(BlockArgument argument, bool loads) {
   return !argument.use_empty() &&
-         llvm::all_of(argument.getUses(), [](OpOperand &use) {
+         llvm::all_of(argument.getUses(), [&](OpOperand &use) {
            auto op = dyn_cast<coda::TileOpInterface>(use.getOwner());
-           return op && use.getOperandNumber() < 2 * op.getNumProducts();
+           return op && use.getOperandNumber() <
+                            2 * op.getNumProducts() +
+                                (loads ? op.getInputs().size() : 0);
          });
+}
+
+/// Whether the elements of `type` lie next to each other, in order.
+static bool isCompact(MemRefType type, ArrayRef<int64_t> strides) {
+  int64_t distance = 1;
+  for (auto [size, stride] :
+       llvm::reverse(llvm::zip_equal(type.getShape(), strides))) {
+    if (ShapedType::isDynamic(distance) || stride != distance)
+      return false;
+    distance = ShapedType::isDynamic(size) ? size : distance * size;
+  }
+  return true;
 }
 
 /// Whether nothing writes `memref` or a view of it; `isReadByCall` tells of a call's
@@ -76,7 +93,7 @@ struct GPUPassViews : public coda_gpu::impl::GPUPassViewsBase<GPUPassViews> {
       if (!isCalledOnly || calls.empty())
         continue;
       for (BlockArgument argument : kernel.getArguments())
-        if (isFactor(argument))
+        if (isRead(argument, /*loads=*/true))
           passView(kernel, argument, calls, symbols);
     }
   }
@@ -84,7 +101,7 @@ struct GPUPassViews : public coda_gpu::impl::GPUPassViewsBase<GPUPassViews> {
 private:
   /// The copy whose target is the operand of `call`, of a view that could stand
   /// there instead; null if there is none.
-  memref::CopyOp findCopy(func::CallOp call, unsigned number,
+  memref::CopyOp findCopy(func::CallOp call, unsigned number, bool isFactor,
                           SymbolTableCollection &symbols) {
     auto alloc = call.getOperand(number).getDefiningOp<memref::AllocOp>();
     if (!alloc)
@@ -106,9 +123,12 @@ private:
     if (!type || failed(type.getStridesAndOffset(strides, offset)) ||
         strides.empty() || strides.back() != 1 ||
         type.getElementType() != alloc.getType().getElementType() ||
-        type.getElementTypeBitWidth() % 8 != 0)
+        type.getElementTypeBitWidth() % 8 != 0 ||
+        (!isFactor && !isCompact(type, strides)))
       return {};
     int64_t width = type.getElementTypeBitWidth() / 8;
+    if (!isFactor)
+      strides.resize(1);
     strides.back() = offset;
     for (int64_t distance : strides)
       if (ShapedType::isDynamic(distance) ||
@@ -121,7 +141,8 @@ private:
       auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(
           reader, reader.getCalleeAttr());
       return callee && callee->hasAttr(coda_gpu::kKernelAttrName) &&
-             isFactor(callee.getArgument(use.getOperandNumber()));
+             isRead(callee.getArgument(use.getOperandNumber()),
+                    /*loads=*/true);
     };
     if (!isa<BlockArgument>(root) || !isOnlyRead(root, isReadByCall))
       return {};
@@ -132,9 +153,10 @@ private:
   void passView(func::FuncOp kernel, BlockArgument argument,
                 ArrayRef<func::CallOp> calls, SymbolTableCollection &symbols) {
     unsigned number = argument.getArgNumber();
+    bool isFactor = isRead(argument, /*loads=*/false);
     SmallVector<memref::CopyOp> copies;
     for (func::CallOp call : calls) {
-      memref::CopyOp copy = findCopy(call, number, symbols);
+      memref::CopyOp copy = findCopy(call, number, isFactor, symbols);
       if (!copy || (!copies.empty() &&
                     copy.getSource().getType() !=
                         copies.front().getSource().getType()))

@@ -496,7 +496,10 @@ static double getTimeOfRuns(const KernelModel &kernel, TileShape shape) {
   ScheduleAttr schedule = shape.getSchedule(kernel.func.getContext());
   double products = shape.rows * shape.columns * kBlockK / kPointsPerUs;
   double most = 0;
-  for (const TileModel &tile : kernel.tiles)
+  for (const TileModel &tile : kernel.tiles) {
+    // Of more accumulators than the tile has chunks: no schedule.
+    if (getTilePoints(tile, schedule) == 0)
+      continue;
     for (const Phase &phase : tile.phases) {
       int64_t factors = llvm::count_if(
           phase.rhs, [](const auto &rhs) { return rhs.has_value(); });
@@ -513,6 +516,7 @@ static double getTimeOfRuns(const KernelModel &kernel, TileShape shape) {
       }
       most = std::max(most, boxes * kBoxUs / products - 1);
     }
+  }
   return most;
 }
 

@@ -196,6 +196,19 @@ func.func @f64(%x: f64) -> f64 {
   return %0 : f64
 }
 
+// Of two, as a kernel's chunk has them: one after the other.
+// CHECK-LABEL: func.func @pair_of_f64
+// CHECK-SAME: (%[[X:.*]]: vector<2xf64>)
+// CHECK: %[[A:.*]] = vector.extract %[[X]][0] : f64 from vector<2xf64>
+// CHECK: %[[R:.*]] = llvm.call_intrinsic "llvm.sqrt"(%[[A]])
+// CHECK: %[[B:.*]] = vector.extract %[[X]][1] : f64 from vector<2xf64>
+// CHECK: %[[S:.*]] = llvm.call_intrinsic "llvm.sqrt"(%[[B]])
+// CHECK: vector.from_elements %[[R]], %[[S]] : vector<2xf64>
+func.func @pair_of_f64(%x: vector<2xf64>) -> vector<2xf64> {
+  %0 = math.sqrt %x : vector<2xf64>
+  return %0 : vector<2xf64>
+}
+
 // -----
 
 // By other functions, or by products.

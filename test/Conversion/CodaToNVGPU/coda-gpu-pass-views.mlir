@@ -93,3 +93,64 @@ func.func private @loaded(%x: memref<128x64xbf16>, %w: memref<64x256xbf16>, %r: 
   }
   return
 }
+
+// -----
+
+// A compact part of what a region loads: of a bias, as heads.
+// CHECK-LABEL: func.func @main(
+// CHECK-SAME:    %[[X:.*]]: memref<128x64xbf16>, %[[W:.*]]: memref<4x64x64xbf16>, %[[B:.*]]: memref<768xbf16>, %[[Y:.*]]: memref<128x4x64xbf16>)
+// CHECK-NEXT:  %[[S:.*]] = memref.subview %[[B]][256] [256] [1]
+// CHECK-NEXT:  %[[E:.*]] = memref.expand_shape %[[S]]
+// CHECK-NEXT:  call @kernel(%[[X]], %[[W]], %[[E]], %[[Y]])
+// CHECK:       func.func private @kernel(%{{.*}}, %{{.*}}, %[[L:.*]]: memref<4x64xbf16, strided<[64, 1], offset: 256>>, %{{.*}})
+// CHECK:         coda.gemm
+// CHECK-NEXT:      acc(
+// CHECK-NEXT:      ins(%[[L]][n0, n1] : memref<4x64xbf16, strided<[64, 1], offset: 256>>)
+func.func @main(%x: memref<128x64xbf16>, %w: memref<4x64x64xbf16>, %b: memref<768xbf16>, %y: memref<128x4x64xbf16>) {
+  %s = memref.subview %b[256] [256] [1] : memref<768xbf16> to memref<256xbf16, strided<[1], offset: 256>>
+  %e = memref.expand_shape %s [[0, 1]] output_shape [4, 64] : memref<256xbf16, strided<[1], offset: 256>> into memref<4x64xbf16, strided<[64, 1], offset: 256>>
+  %c = memref.alloc() : memref<4x64xbf16>
+  memref.copy %e, %c : memref<4x64xbf16, strided<[64, 1], offset: 256>> to memref<4x64xbf16>
+  call @kernel(%x, %w, %c, %y) : (memref<128x64xbf16>, memref<4x64x64xbf16>, memref<4x64xbf16>, memref<128x4x64xbf16>) -> ()
+  return
+}
+func.func private @kernel(%x: memref<128x64xbf16>, %w: memref<4x64x64xbf16>, %b: memref<4x64xbf16>, %y: memref<128x4x64xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%x[m, k] * %w[n0, n1, k] : memref<128x64xbf16>, memref<4x64x64xbf16>) ins(%b[n0, n1] : memref<4x64xbf16>) outs(%y[m, n0, n1] : memref<128x4x64xbf16>) {
+  ^bb0(%v: f32, %l: bf16):
+    %f = arith.extf %l : bf16 to f32
+    %r = arith.addf %v, %f : f32
+    %t = arith.truncf %r : f32 to bf16
+    coda.yield %t : bf16
+  }
+  return
+}
+
+// -----
+
+// Not one that starts within 16 bytes, nor one that the call writes.
+// CHECK-LABEL: func.func @refused(
+// CHECK:       memref.copy
+// CHECK:       memref.copy
+// CHECK:       call @kernel
+func.func @refused(%x: memref<128x64xbf16>, %w: memref<64x64xbf16>, %b: memref<768xbf16>, %y: memref<128x64xbf16>) {
+  %s = memref.subview %b[4] [64] [1] : memref<768xbf16> to memref<64xbf16, strided<[1], offset: 4>>
+  %c = memref.alloc() : memref<64xbf16>
+  memref.copy %s, %c : memref<64xbf16, strided<[1], offset: 4>> to memref<64xbf16>
+  %o = memref.subview %y[64, 0] [1, 64] [1, 1] : memref<128x64xbf16> to memref<64xbf16, strided<[1], offset: 4096>>
+  %d = memref.alloc() : memref<64xbf16>
+  memref.copy %o, %d : memref<64xbf16, strided<[1], offset: 4096>> to memref<64xbf16>
+  call @kernel(%x, %w, %c, %d, %y) : (memref<128x64xbf16>, memref<64x64xbf16>, memref<64xbf16>, memref<64xbf16>, memref<128x64xbf16>) -> ()
+  return
+}
+func.func private @kernel(%x: memref<128x64xbf16>, %w: memref<64x64xbf16>, %b: memref<64xbf16>, %c: memref<64xbf16>, %y: memref<128x64xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%x[m, k] * %w[n, k] : memref<128x64xbf16>, memref<64x64xbf16>) ins(%b[n], %c[n] : memref<64xbf16>, memref<64xbf16>) outs(%y[m, n] : memref<128x64xbf16>) {
+  ^bb0(%v: f32, %l: bf16, %g: bf16):
+    %f = arith.extf %l : bf16 to f32
+    %h = arith.extf %g : bf16 to f32
+    %r = arith.addf %v, %f : f32
+    %q = arith.addf %r, %h : f32
+    %t = arith.truncf %q : f32 to bf16
+    coda.yield %t : bf16
+  }
+  return
+}

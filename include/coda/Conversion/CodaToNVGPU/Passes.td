@@ -277,13 +277,14 @@ def GPUCopyConstants : Pass<"coda-gpu-copy-constants"> {
 }
 
 def GPUPassViews : Pass<"coda-gpu-pass-views", "::mlir::ModuleOp"> {
-  let summary = "kernels that take slices of factors where they are";
+  let summary = "kernels that take slices where they are";
   let description = [{
     After bufferization, which gives functions compact arguments. A copy of a slice
     of an argument that the call does not write, a part of the joint weight of q, k
     and v say, made for a kernel whose factor it is, goes; the kernel takes the
     slice. Its offset and strides are static and multiples of 16 bytes, and those of
-    all callers are the same.
+    all callers are the same. So does one of what a region loads, a part of the joint
+    bias, if it is compact.
 
     ```mlir
     %s = memref.subview %w[0, 2048] [2048, 512] [1, 1]

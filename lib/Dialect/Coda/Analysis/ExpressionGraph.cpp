@@ -471,6 +471,17 @@ const Expr *ExpressionGraph::getReducedExpr(const Expr *reduction,
   return getReducedExpr(op, number, loops);
 }
 
+DenseMap<Value, const Expr *>
+ExpressionGraph::evaluateBody(linalg::LinalgOp op, ArrayRef<AffineExpr> loops) {
+  Scope scope(op, loops, /*readsResults=*/op.getNumReductionLoops() == 0);
+  for (BlockArgument arg : op.getBlock()->getArguments())
+    evaluateScalar(arg, scope);
+  for (Operation &inner : op.getBlock()->without_terminator())
+    for (Value value : inner.getResults())
+      evaluateScalar(value, scope);
+  return std::move(scope.values);
+}
+
 ReductionInfo ExpressionGraph::getReductionInfo(const Expr *reduction) {
   auto op = reduction->value.getDefiningOp<linalg::LinalgOp>();
   unsigned number = cast<OpResult>(reduction->value).getResultNumber();

@@ -54,10 +54,10 @@ static llvm::SetVector<Operation *> findDeadOps(Operation *function) {
   return dead;
 }
 
-/// Elementwise ops, and sums of one row vector: where a pattern may end.
+/// Elementwise ops, and sums of vectors and matrices: where a pattern may end.
 static bool isCandidate(linalg::LinalgOp op) {
   return op.hasPureTensorSemantics() &&
-         (op.getNumReductionLoops() == 0 || op.getNumLoops() == 1);
+         (op.getNumReductionLoops() == 0 || op.getNumLoops() <= 2);
 }
 
 /// Of an elementwise op whose results nothing reads, keeps the assertions only:
@@ -161,12 +161,9 @@ public:
     llvm::SetVector<Operation *> dead = findDeadOps(function);
     int64_t numRaised = 0;
     for (OpResult root : llvm::reverse(roots)) {
-      if (dead.contains(root.getOwner()) || root.use_empty())
+      if (dead.contains(root.getOwner()) || root.use_empty() ||
+          !raise(context, root))
         continue;
-      Value raised = raise(context, root);
-      if (!raised)
-        continue;
-      root.replaceAllUsesWith(raised);
       ++numRaised;
       dead = findDeadOps(function);
     }
@@ -183,37 +180,42 @@ public:
   }
 
 private:
-  Value raise(RaiseContext &context, OpResult root) {
+  /// Whether all uses of `root` have something else now.
+  bool raise(RaiseContext &context, OpResult root) {
     Operation *op = root.getOwner();
     OpBuilder b(op);
-    auto count = [](Value value, Statistic &statistic) {
-      if (value)
-        ++statistic;
-      return value;
+    auto replace = [&](Value value, Statistic &statistic) {
+      if (!value)
+        return false;
+      root.replaceAllUsesWith(value);
+      ++statistic;
+      return true;
     };
-    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
-      // What others read in the type before the cast is raised there.
-      if (isCast(linalgOp) && !linalgOp.getDpsInputs()[0].hasOneUse())
-        return {};
-      if (Value value = raiseToCrossEntropy(context, b, root))
-        return count(value, numCrossEntropy);
-      if (cast<RankedTensorType>(root.getType()).getRank() == 0 ||
-          linalgOp.getNumReductionLoops() != 0)
-        return {};
-      if (Value value = raiseToRmsNorm(context, b, root))
-        return count(value, numRmsNorm);
-      if (Value value = raiseToSoftmax(context, b, root))
-        return count(value, numSoftmax);
-      if (Value value = raiseToGlu(context, b, root))
-        return count(value, numGlu);
-      return count(raiseToRope(context, b, root), numRope);
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    if (!linalgOp) {
+      // Of the reshapes, only those that join pairs make a new last dim.
+      if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op))
+        if (collapse.getReassociationIndices().back().size() < 2 ||
+            collapse.getSrcType().getShape().back() != 2)
+          return false;
+      return replace(raiseToRope(context, b, root), numRope);
     }
-    // Of the reshapes, only those that join pairs make a new last dim.
-    if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op))
-      if (collapse.getReassociationIndices().back().size() < 2 ||
-          collapse.getSrcType().getShape().back() != 2)
-        return {};
-    return count(raiseToRope(context, b, root), numRope);
+    // What others read in the type before the cast is raised there.
+    if (isCast(linalgOp) && !linalgOp.getDpsInputs()[0].hasOneUse())
+      return false;
+    bool isMap = linalgOp.getNumReductionLoops() == 0 &&
+                 cast<RankedTensorType>(root.getType()).getRank() != 0;
+    if (isMap && replace(raiseToRmsNorm(context, b, root), numRmsNorm))
+      return true;
+    if (auto generic = dyn_cast<linalg::GenericOp>(op))
+      if (std::optional<RaisedInBody> raised =
+              raiseInBody(context, b, generic)) {
+        numCrossEntropy += raised->numCrossEntropy;
+        numSoftmax += raised->numSoftmax;
+        return true;
+      }
+    return isMap && (replace(raiseToGlu(context, b, root), numGlu) ||
+                     replace(raiseToRope(context, b, root), numRope));
   }
 };
 } // namespace

@@ -10,9 +10,11 @@
 
 #include "coda/Dialect/Coda/Analysis/ExpressionGraph.h"
 #include "coda/Dialect/Coda/IR/CodaOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Dominance.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 #include <optional>
 #include <set>
@@ -34,10 +36,23 @@ struct Sum {
 
 /// The sum of exp(z - m) over the last dim of a matrix z, m any value of the row.
 struct SumOfExponentials {
-  const Expr *exponent; ///< z - m at (row, column)
+  const Expr *reduction; ///< the sum
+  const Expr *exponent;  ///< z - m at (row, column)
   int64_t columns;      ///< extent of the last dim
   AffineExpr row, column;
   SmallVector<std::pair<bool, const Expr *>> matrix, shift; ///< terms of z, -m
+};
+
+/// `terms` + `constant` and the row's logarithm of `sum`; or an exponential of it,
+/// times factors and a number.
+struct RowSoftmax {
+  SumOfExponentials sum;
+  bool isNegated = false; ///< the logarithm is subtracted
+  SmallVector<std::pair<bool, const Expr *>> terms;
+  double constant = 0.0;
+  const Expr *exponent = nullptr; ///< of the exponential; null if it is none
+  SmallVector<std::pair<bool, const Expr *>> factors; ///< (divides, factor)
+  double coefficient = 1.0;
 };
 
 /// How a view of an existing tensor gives a tensor over some dims of a target
@@ -119,18 +134,61 @@ const Expr *findFactor(const Product &product, ArrayRef<const Expr *> factors);
 bool isNear(double number, double expected, double tolerance);
 
 /// What `expr` adds up, if it is a sum of exponentials at the index `row`, or at
-/// a gather's own index that stands for it; the other dim is the second of the
-/// index space.
+/// a gather's own index that stands for it; at any index if `row` is null. The
+/// other dim is the second of the index space.
 std::optional<SumOfExponentials>
-matchSumOfExponentials(RaiseContext &context, const Expr *expr, AffineExpr row);
+matchSumOfExponentials(RaiseContext &context, const Expr *expr,
+                       AffineExpr row = {});
+
+/// What `expr` is, if it is a sum with the logarithm of a row's softmax, or of its
+/// denominator with the shift; of the sums of exponentials that are not in
+/// `without`.
+std::optional<RowSoftmax>
+matchLogSoftmax(RaiseContext &context, const Expr *expr,
+                const llvm::SmallPtrSetImpl<const Expr *> &without);
+/// The same of a product with a softmax.
+std::optional<RowSoftmax>
+matchSoftmax(RaiseContext &context, const Expr *expr,
+             const llvm::SmallPtrSetImpl<const Expr *> &without);
+/// The matrix whose exponentials `sum` adds up, of rows and columns; null if it is
+/// no tensor.
+Value findMatrix(RaiseContext &context, OpBuilder &b, Operation *user,
+                 const SumOfExponentials &sum);
+/// Whether `value` is made, by views and point by point, of a product that is
+/// none of a batch: the scores of attention are.
+bool comesFromProduct(Value value, unsigned depth = 0);
+/// log(sum(exp)) of each row of `matrix`.
+Value createLogSum(OpBuilder &b, Location loc, Value matrix);
 
 /// One op, one matcher: what `root` becomes, or null. Matchers create ops before
 /// `root`; those of an attempt that fails are left without a use.
 Value raiseToRmsNorm(RaiseContext &context, OpBuilder &b, OpResult root);
 Value raiseToGlu(RaiseContext &context, OpBuilder &b, OpResult root);
 Value raiseToRope(RaiseContext &context, OpBuilder &b, OpResult root);
-Value raiseToCrossEntropy(RaiseContext &context, OpBuilder &b, OpResult root);
-Value raiseToSoftmax(RaiseContext &context, OpBuilder &b, OpResult root);
+
+/// Why something that resembles an op is not raised to it.
+struct RaiseRefusal {
+  FusionReason reason;
+  StringRef detail;
+  const Expr *key; ///< of the candidate
+};
+
+/// The losses of all `rows` if `expr` is that of the row `row`; else null, with a
+/// refusal if it resembles one. The op is created before `user`.
+Value raiseToCrossEntropy(RaiseContext &context, OpBuilder &b, Operation *user,
+                          const Expr *expr, AffineExpr row, int64_t rows,
+                          std::optional<RaiseRefusal> &refusal);
+
+/// What was found in a body.
+struct RaisedInBody {
+  int64_t numCrossEntropy = 0, numSoftmax = 0;
+};
+
+/// Raises what `op`, elementwise or a sum, computes on the way to its results:
+/// losses of rows, softmaxes and their logarithms. Replaces the results if there
+/// is any; `op` is left without uses.
+std::optional<RaisedInBody> raiseInBody(RaiseContext &context, OpBuilder &b,
+                                        linalg::GenericOp op);
 
 } // namespace mlir::coda
 

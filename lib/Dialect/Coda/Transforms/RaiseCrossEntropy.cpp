@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// select(t != ignore, m + log(sum(exp(z - m))) - z[t], 0) for any m, whether it
-// is a tensor of its own or what a sum adds up.
+// select(t != ignore, m + log(sum(exp(z - m))) - z[t], 0) for any m.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +32,7 @@ public:
         rows(rows) {}
 
   /// The loss of every row, if `expr` is that of one; else null.
-  Value match(const Expr *expr);
+  Value match(const Expr *expr, std::optional<RaiseRefusal> &refusal);
 
 private:
   /// `expr` as a loss with 0 where the target is to be ignored.
@@ -171,7 +170,8 @@ static void collectSymbols(const Expr *expr,
     collectSymbols(operand, symbols);
 }
 
-Value CrossEntropyMatcher::match(const Expr *expr) {
+Value CrossEntropyMatcher::match(const Expr *expr,
+                                 std::optional<RaiseRefusal> &refusal) {
   const Expr *loss = takeIgnored(expr);
   Sum sum = flattenSum(loss);
   if (sum.constant != 0.0 || sum.terms.size() < 2)
@@ -204,8 +204,8 @@ Value CrossEntropyMatcher::match(const Expr *expr) {
   }
   if (symbols.size() != 1)
     return {};
-  auto refuse = [&](FusionReason reason, const Twine &detail) -> Value {
-    context.refuse(user, "cross_entropy", reason, detail, exponent);
+  auto refuse = [&](FusionReason reason, StringRef detail) -> Value {
+    refusal = RaiseRefusal{reason, detail, exponent};
     return {};
   };
   const Expr *logit = findAddend(exponent, total->matrix);
@@ -224,9 +224,9 @@ Value CrossEntropyMatcher::match(const Expr *expr) {
     return refuse(FusionReason::NoCommonSpace,
                   "the logit that is subtracted is not of the same row");
   const Expr *label = getLabel(graph.getSymbolExpr(symbols.front()), classes);
+  // By another label rows are chosen, not ignored.
   if (comparedLabel && label != comparedLabel)
-    return refuse(FusionReason::NoCommonSpace,
-                  "rows are ignored by another label than their target");
+    return {};
   Value targets = context.findTensor(b, user, label, row, rows);
   if (!targets || !(getElementTypeOrSelf(targets.getType()).isInteger(32) ||
                     getElementTypeOrSelf(targets.getType()).isInteger(64)))
@@ -256,46 +256,8 @@ Value CrossEntropyMatcher::match(const Expr *expr) {
 }
 
 Value coda::raiseToCrossEntropy(RaiseContext &context, OpBuilder &b,
-                                OpResult root) {
-  auto op = cast<linalg::LinalgOp>(root.getOwner());
-  auto type = cast<RankedTensorType>(root.getType());
-  if (op.getNumLoops() != 1 || !isa<Float32Type, Float64Type>(
-                                   type.getElementType()))
-    return {};
-  int64_t rows = op.getStaticLoopRanges()[0];
-  AffineExpr row = context.space.getDim(0, rows);
-  if (op.getNumReductionLoops() == 0) {
-    if (type.getRank() != 1)
-      return {};
-    CrossEntropyMatcher matcher(context, b, op, row, rows);
-    Value loss = matcher.match(context.graph.evaluate(root, row));
-    return loss && loss.getType() == type ? loss : Value();
-  }
-
-  // The loss is what a sum adds up: the sum stays, of the op's result.
-  const Expr *sum = context.graph.evaluate(
-      root, context.getDims(type.getShape()));
-  if (sum->kind != ExprKind::Reduction ||
-      context.graph.getReductionInfo(sum).combiner != "arith.addf")
-    return {};
-  const Expr *term =
-      context.graph.getReducedExpr(op, root.getResultNumber(), row);
-  if (!term)
-    return {};
-  CrossEntropyMatcher matcher(context, b, op, row, rows);
-  Value loss = matcher.match(term);
-  if (!loss || getElementTypeOrSelf(loss.getType()) != type.getElementType())
-    return {};
-  OpOperand *init = op.getDpsInitOperand(root.getResultNumber());
-  AffineMap maps[] = {b.getMultiDimIdentityMap(1),
-                      op.getMatchingIndexingMap(init)};
-  return linalg::GenericOp::create(
-             b, op.getLoc(), type, loss, init->get(), maps,
-             op.getIteratorTypesArray(),
-             [](OpBuilder &b, Location loc, ValueRange args) {
-               Value total =
-                   arith::AddFOp::create(b, loc, args[1], args[0]);
-               linalg::YieldOp::create(b, loc, total);
-             })
-      .getResult(0);
+                                Operation *user, const Expr *expr,
+                                AffineExpr row, int64_t rows,
+                                std::optional<RaiseRefusal> &refusal) {
+  return CrossEntropyMatcher(context, b, user, row, rows).match(expr, refusal);
 }

@@ -29,36 +29,3 @@ func.func @other_row(%z: tensor<8x8xf32>, %t: tensor<8xi64>) -> tensor<8xf32> {
   } -> tensor<8xf32>
   return %y : tensor<8xf32>
 }
-
-// -----
-
-// Rows are ignored by a mask of other labels.
-
-#tile = affine_map<(d0, d1) -> (d0, d1)>
-#row = affine_map<(d0, d1) -> (d0)>
-#vec = affine_map<(d0) -> (d0)>
-func.func @other_labels(%z: tensor<4x8xf32>, %t: tensor<4xi64>, %u: tensor<4xi64>) -> tensor<4xf32> {
-  %zero = arith.constant 0.0 : f32
-  %ignore = arith.constant -100 : i64
-  %e = tensor.empty() : tensor<4xf32>
-  %s0 = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
-  %s = linalg.generic {indexing_maps = [#tile, #row], iterator_types = ["parallel", "reduction"]} ins(%z : tensor<4x8xf32>) outs(%s0 : tensor<4xf32>) {
-  ^bb0(%a: f32, %out: f32):
-    %0 = math.exp %a : f32
-    %1 = arith.addf %0, %out : f32
-    linalg.yield %1 : f32
-  } -> tensor<4xf32>
-  // expected-remark@+1 {{[coda-raise] not raised to cross_entropy: no-common-space: rows are ignored by another label than their target}}
-  %y = linalg.generic {indexing_maps = [#vec, #vec, #vec, #vec], iterator_types = ["parallel"]} ins(%t, %s, %u : tensor<4xi64>, tensor<4xf32>, tensor<4xi64>) outs(%e : tensor<4xf32>) {
-  ^bb0(%a: i64, %b: f32, %c: i64, %out: f32):
-    %i = linalg.index 0 : index
-    %j = arith.index_cast %a : i64 to index
-    %0 = tensor.extract %z[%i, %j] : tensor<4x8xf32>
-    %1 = math.log %b : f32
-    %2 = arith.subf %1, %0 : f32
-    %ok = arith.cmpi ne, %c, %ignore : i64
-    %3 = arith.select %ok, %2, %zero : f32
-    linalg.yield %3 : f32
-  } -> tensor<4xf32>
-  return %y : tensor<4xf32>
-}

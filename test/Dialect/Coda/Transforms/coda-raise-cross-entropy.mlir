@@ -191,3 +191,113 @@ func.func @dynamic(%z: tensor<?x8xf32>, %t: tensor<?xi64>) -> tensor<?xf32> {
   } -> tensor<?xf32>
   return %y : tensor<?xf32>
 }
+
+// -----
+
+// Rows are chosen by other labels than their targets: the choice stays.
+
+// CHECK-LABEL: func.func @other_labels(
+// CHECK-SAME:    %[[Z:[a-z0-9]+]]: tensor<4x8xf32>, %[[T:[a-z0-9]+]]: tensor<4xi64>, %[[U:[a-z0-9]+]]: tensor<4xi64>
+// CHECK:       %[[LOSS:.*]], %{{.*}} = coda.cross_entropy %[[Z]], %[[T]] ignore_index -2147483648
+// CHECK:       linalg.generic {{.*}} ins(%[[U]], %[[LOSS]] : tensor<4xi64>, tensor<4xf32>)
+// CHECK-NEXT:  ^bb0(%[[A:.*]]: i64, %[[B:.*]]: f32, %{{.*}}: f32):
+// CHECK-NEXT:    %[[OK:.*]] = arith.cmpi ne, %[[A]], %{{.*}} : i64
+// CHECK-NEXT:    %[[R:.*]] = arith.select %[[OK]], %[[B]], %{{.*}} : f32
+// CHECK-NEXT:    linalg.yield %[[R]] : f32
+#tile = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#vec = affine_map<(d0) -> (d0)>
+func.func @other_labels(%z: tensor<4x8xf32>, %t: tensor<4xi64>, %u: tensor<4xi64>) -> tensor<4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %ignore = arith.constant -100 : i64
+  %e = tensor.empty() : tensor<4xf32>
+  %s0 = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %s = linalg.generic {indexing_maps = [#tile, #row], iterator_types = ["parallel", "reduction"]} ins(%z : tensor<4x8xf32>) outs(%s0 : tensor<4xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = math.exp %a : f32
+    %1 = arith.addf %0, %out : f32
+    linalg.yield %1 : f32
+  } -> tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [#vec, #vec, #vec, #vec], iterator_types = ["parallel"]} ins(%t, %s, %u : tensor<4xi64>, tensor<4xf32>, tensor<4xi64>) outs(%e : tensor<4xf32>) {
+  ^bb0(%a: i64, %b: f32, %c: i64, %out: f32):
+    %i = linalg.index 0 : index
+    %j = arith.index_cast %a : i64 to index
+    %0 = tensor.extract %z[%i, %j] : tensor<4x8xf32>
+    %1 = math.log %b : f32
+    %2 = arith.subf %1, %0 : f32
+    %ok = arith.cmpi ne, %c, %ignore : i64
+    %3 = arith.select %ok, %2, %zero : f32
+    linalg.yield %3 : f32
+  } -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// In the middle of a body, in a sum with a penalty of the row's logsumexp, which
+// is no product's.
+
+// CHECK-LABEL: func.func @with_penalty(
+// CHECK-SAME:    %[[Z:[a-z0-9]+]]: tensor<4x8xf32>, %[[T:[a-z0-9]+]]: tensor<4xi64>
+// CHECK-NOT:   maximumf
+// CHECK:       %[[LOSS:.*]], %{{.*}} = coda.cross_entropy %[[Z]], %[[T]]
+// CHECK:       %[[LSE:.*]] = coda.map
+// CHECK-NEXT:    ins(%[[Z]][m, n] : tensor<4x8xf32>)
+// CHECK-NEXT:    outs(fresh logaddexp %{{.*}}[m] : tensor<4xf32>)
+// CHECK:       linalg.generic {{.*}} ins(%[[LOSS]], %[[LSE]] : tensor<4xf32>, tensor<4xf32>)
+// CHECK-NEXT:  ^bb0(%[[A:.*]]: f32, %[[B:.*]]: f32, %[[O:.*]]: f32):
+// CHECK-NEXT:    %[[P:.*]] = arith.mulf %[[B]], %[[B]] : f32
+// CHECK-NEXT:    %[[Q:.*]] = arith.addf %[[A]], %[[P]] : f32
+// CHECK-NEXT:    %[[R:.*]] = arith.addf %[[O]], %[[Q]] : f32
+// CHECK-NEXT:    linalg.yield %[[R]] : f32
+#tile = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#vec = affine_map<(d0) -> (d0)>
+#none = affine_map<(d0) -> ()>
+func.func @with_penalty(%z: tensor<4x8xf32>, %t: tensor<4xi64>) -> tensor<f32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %inf = arith.constant 0x7F800000 : f32
+  %e = tensor.empty() : tensor<4xf32>
+  %s0 = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %m0 = linalg.fill ins(%low : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %m1 = linalg.generic {indexing_maps = [#tile, #row], iterator_types = ["parallel", "reduction"]} ins(%z : tensor<4x8xf32>) outs(%m0 : tensor<4xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = arith.maximumf %a, %out : f32
+    linalg.yield %0 : f32
+  } -> tensor<4xf32>
+  %m = linalg.generic {indexing_maps = [#vec, #vec], iterator_types = ["parallel"]} ins(%m1 : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = math.absf %a : f32
+    %1 = arith.cmpf one, %0, %inf : f32
+    %2 = arith.select %1, %a, %zero : f32
+    linalg.yield %2 : f32
+  } -> tensor<4xf32>
+  %s = linalg.generic {indexing_maps = [#tile, #row, #row], iterator_types = ["parallel", "reduction"]} ins(%z, %m : tensor<4x8xf32>, tensor<4xf32>) outs(%s0 : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %0 = arith.subf %a, %b : f32
+    %1 = math.exp %0 : f32
+    %2 = arith.addf %1, %out : f32
+    linalg.yield %2 : f32
+  } -> tensor<4xf32>
+  %g = linalg.generic {indexing_maps = [#vec, #vec], iterator_types = ["parallel"]} ins(%t : tensor<4xi64>) outs(%e : tensor<4xf32>) {
+  ^bb0(%a: i64, %out: f32):
+    %i = linalg.index 0 : index
+    %j = arith.index_cast %a : i64 to index
+    %0 = tensor.extract %z[%i, %j] : tensor<4x8xf32>
+    linalg.yield %0 : f32
+  } -> tensor<4xf32>
+  %r = tensor.empty() : tensor<f32>
+  %r0 = linalg.fill ins(%zero : f32) outs(%r : tensor<f32>) -> tensor<f32>
+  %y = linalg.generic {indexing_maps = [#vec, #vec, #vec, #none], iterator_types = ["reduction"]} ins(%s, %m, %g : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) outs(%r0 : tensor<f32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32, %out: f32):
+    %0 = math.log %a : f32
+    %1 = arith.addf %0, %b : f32
+    %2 = arith.subf %1, %c : f32
+    %3 = arith.mulf %1, %1 : f32
+    %4 = arith.addf %2, %3 : f32
+    %5 = arith.addf %out, %4 : f32
+    linalg.yield %5 : f32
+  } -> tensor<f32>
+  return %y : tensor<f32>
+}

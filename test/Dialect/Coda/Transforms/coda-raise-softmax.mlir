@@ -190,3 +190,213 @@ func.func @no_product(%x: tensor<8x4xf32>, %w: tensor<4x16xf32>, %y: tensor<8x16
   } -> tensor<8x16xf32>
   return %p : tensor<8x16xf32>
 }
+
+// -----
+
+// The sum of the logarithms over the columns, as label smoothing has it: that of
+// the logits, less 16 of the row's logsumexp. No logit waits for it.
+
+// CHECK-LABEL: func.func @sum_of_logarithms(
+// CHECK-DAG:   %[[ALL:.*]] = arith.constant 1.600000e+01 : f32
+// CHECK-DAG:   %[[Z:.*]] = linalg.matmul
+// CHECK-NOT:   maximumf
+// CHECK:       %[[LSE:.*]] = coda.map
+// CHECK-NEXT:    ins(%[[Z]][m, n] : tensor<8x16xf32>)
+// CHECK-NEXT:    outs(fresh logaddexp %{{.*}}[m] : tensor<8xf32>)
+// CHECK:       %[[SUM:.*]] = linalg.generic {{.*}}["parallel", "reduction"]} ins(%[[Z]] : tensor<8x16xf32>)
+// CHECK-NEXT:  ^bb0(%[[A:.*]]: f32, %[[O:.*]]: f32):
+// CHECK-NEXT:    %[[N:.*]] = arith.negf %[[A]] : f32
+// CHECK-NEXT:    %[[R:.*]] = arith.addf %[[O]], %[[N]] : f32
+// CHECK-NEXT:    linalg.yield %[[R]] : f32
+// CHECK:       linalg.generic {{.*}}["parallel"]} ins(%[[SUM]], %[[LSE]] : tensor<8xf32>, tensor<8xf32>)
+// CHECK-NEXT:  ^bb0(%[[B:.*]]: f32, %[[L:.*]]: f32, %{{.*}}: f32):
+// CHECK-NEXT:    %[[S:.*]] = arith.mulf %[[L]], %[[ALL]] : f32
+// CHECK-NEXT:    %[[D:.*]] = arith.addf %[[B]], %[[S]] : f32
+// CHECK-NEXT:    linalg.yield %[[D]] : f32
+#full = affine_map<(m, n) -> (m, n)>
+#row = affine_map<(m, n) -> (m)>
+func.func @sum_of_logarithms(%x: tensor<8x4xf32>, %w: tensor<4x16xf32>) -> tensor<8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<8x16xf32>
+  %er = tensor.empty() : tensor<8xf32>
+  %zz = linalg.fill ins(%zero : f32) outs(%e : tensor<8x16xf32>) -> tensor<8x16xf32>
+  %zr = linalg.fill ins(%zero : f32) outs(%er : tensor<8xf32>) -> tensor<8xf32>
+  %lr = linalg.fill ins(%low : f32) outs(%er : tensor<8xf32>) -> tensor<8xf32>
+  %z = linalg.matmul ins(%x, %w : tensor<8x4xf32>, tensor<4x16xf32>) outs(%zz : tensor<8x16xf32>) -> tensor<8x16xf32>
+  %m = linalg.generic {indexing_maps = [#full, #row], iterator_types = ["parallel", "reduction"]} ins(%z : tensor<8x16xf32>) outs(%lr : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.maximumf %a, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  %s = linalg.generic {indexing_maps = [#full, #row, #row], iterator_types = ["parallel", "reduction"]} ins(%z, %m : tensor<8x16xf32>, tensor<8xf32>) outs(%zr : tensor<8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %d = arith.subf %a, %b : f32
+    %x1 = math.exp %d : f32
+    %r = arith.addf %x1, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  %p = linalg.generic {indexing_maps = [#full, #row, #row, #row], iterator_types = ["parallel", "reduction"]} ins(%z, %m, %s : tensor<8x16xf32>, tensor<8xf32>, tensor<8xf32>) outs(%zr : tensor<8xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32, %o: f32):
+    %d = arith.subf %a, %b : f32
+    %l = math.log %c : f32
+    %u = arith.subf %d, %l : f32
+    %n = arith.negf %u : f32
+    %r = arith.addf %n, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  return %p : tensor<8xf32>
+}
+
+// -----
+
+// Over rows, too, of shares given: the weights are summed beside.
+
+// CHECK-LABEL: func.func @divergence(
+// CHECK-SAME:    %[[T:[a-z0-9]+]]: tensor<8x16xf32>) ->
+// CHECK:       %[[Z:.*]] = linalg.matmul
+// CHECK-NOT:   maximumf
+// CHECK:       %[[LSE:.*]] = coda.map
+// CHECK:       %[[SUM:.*]] = linalg.generic {{.*}}["parallel", "reduction"]} ins(%[[T]], %[[Z]] : tensor<8x16xf32>, tensor<8x16xf32>)
+// CHECK-NEXT:  ^bb0(%[[A:.*]]: f32, %[[B:.*]]: f32, %[[O:.*]]: f32):
+// CHECK-NEXT:    %[[M:.*]] = arith.mulf %[[A]], %[[B]] : f32
+// CHECK-NEXT:    %[[R:.*]] = arith.addf %[[O]], %[[M]] : f32
+// CHECK-NEXT:    linalg.yield %[[R]] : f32
+// CHECK:       %[[WEIGHT:.*]] = linalg.generic {{.*}}["parallel", "reduction"]} ins(%[[T]] : tensor<8x16xf32>)
+// CHECK-NEXT:  ^bb0(%[[C:.*]]: f32, %[[P:.*]]: f32):
+// CHECK-NEXT:    %[[W:.*]] = arith.addf %[[P]], %[[C]] : f32
+// CHECK-NEXT:    linalg.yield %[[W]] : f32
+// CHECK:       linalg.generic {{.*}}["reduction"]} ins(%[[SUM]], %[[LSE]], %[[WEIGHT]] :
+// CHECK-NEXT:  ^bb0(%[[D:.*]]: f32, %[[L:.*]]: f32, %[[V:.*]]: f32, %[[Q:.*]]: f32):
+// CHECK-NEXT:    %[[S:.*]] = arith.mulf %[[L]], %[[V]] : f32
+// CHECK-NEXT:    %[[G:.*]] = arith.subf %[[D]], %[[S]] : f32
+// CHECK-NEXT:    %[[H:.*]] = arith.addf %[[Q]], %[[G]] : f32
+// CHECK-NEXT:    linalg.yield %[[H]] : f32
+#full = affine_map<(m, n) -> (m, n)>
+#row = affine_map<(m, n) -> (m)>
+#none = affine_map<(m, n) -> ()>
+func.func @divergence(%x: tensor<8x4xf32>, %w: tensor<4x16xf32>, %t: tensor<8x16xf32>) -> tensor<f32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<8x16xf32>
+  %er = tensor.empty() : tensor<8xf32>
+  %zz = linalg.fill ins(%zero : f32) outs(%e : tensor<8x16xf32>) -> tensor<8x16xf32>
+  %zr = linalg.fill ins(%zero : f32) outs(%er : tensor<8xf32>) -> tensor<8xf32>
+  %lr = linalg.fill ins(%low : f32) outs(%er : tensor<8xf32>) -> tensor<8xf32>
+  %z = linalg.matmul ins(%x, %w : tensor<8x4xf32>, tensor<4x16xf32>) outs(%zz : tensor<8x16xf32>) -> tensor<8x16xf32>
+  %m = linalg.generic {indexing_maps = [#full, #row], iterator_types = ["parallel", "reduction"]} ins(%z : tensor<8x16xf32>) outs(%lr : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.maximumf %a, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  %s = linalg.generic {indexing_maps = [#full, #row, #row], iterator_types = ["parallel", "reduction"]} ins(%z, %m : tensor<8x16xf32>, tensor<8xf32>) outs(%zr : tensor<8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %d = arith.subf %a, %b : f32
+    %x1 = math.exp %d : f32
+    %r = arith.addf %x1, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  %f = tensor.empty() : tensor<f32>
+  %zf = linalg.fill ins(%zero : f32) outs(%f : tensor<f32>) -> tensor<f32>
+  %p = linalg.generic {indexing_maps = [#full, #row, #row, #full, #none], iterator_types = ["reduction", "reduction"]} ins(%z, %m, %s, %t : tensor<8x16xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8x16xf32>) outs(%zf : tensor<f32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32, %g: f32, %o: f32):
+    %d = arith.subf %a, %b : f32
+    %l = math.log %c : f32
+    %u = arith.subf %d, %l : f32
+    %v = arith.mulf %g, %u : f32
+    %r = arith.addf %v, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<f32>
+  return %p : tensor<f32>
+}
+
+// -----
+
+// The entropy is not linear in the logarithm: its sum reads the row's logsumexp.
+
+// CHECK-LABEL: func.func @no_split_of_entropy(
+// CHECK:       %[[Z:.*]] = linalg.matmul
+// CHECK-NOT:   maximumf
+// CHECK:       %[[LSE:.*]] = coda.map
+// CHECK:       linalg.generic {{.*}}["parallel", "reduction"]} ins(%[[Z]], %[[LSE]] : tensor<8x16xf32>, tensor<8xf32>)
+// CHECK-NEXT:  ^bb0(%[[A:.*]]: f32, %[[L:.*]]: f32, %[[O:.*]]: f32):
+// CHECK-NEXT:    %[[U:.*]] = arith.subf %[[A]], %[[L]] : f32
+// CHECK-NEXT:    %[[P:.*]] = math.exp %[[U]] : f32
+// CHECK-NEXT:    %[[V:.*]] = arith.mulf %[[P]], %[[U]] : f32
+// CHECK-NEXT:    %[[R:.*]] = arith.addf %[[V]], %[[O]] : f32
+// CHECK-NEXT:    linalg.yield %[[R]] : f32
+#full = affine_map<(m, n) -> (m, n)>
+#row = affine_map<(m, n) -> (m)>
+func.func @no_split_of_entropy(%x: tensor<8x4xf32>, %w: tensor<4x16xf32>) -> tensor<8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<8x16xf32>
+  %er = tensor.empty() : tensor<8xf32>
+  %zz = linalg.fill ins(%zero : f32) outs(%e : tensor<8x16xf32>) -> tensor<8x16xf32>
+  %zr = linalg.fill ins(%zero : f32) outs(%er : tensor<8xf32>) -> tensor<8xf32>
+  %lr = linalg.fill ins(%low : f32) outs(%er : tensor<8xf32>) -> tensor<8xf32>
+  %z = linalg.matmul ins(%x, %w : tensor<8x4xf32>, tensor<4x16xf32>) outs(%zz : tensor<8x16xf32>) -> tensor<8x16xf32>
+  %m = linalg.generic {indexing_maps = [#full, #row], iterator_types = ["parallel", "reduction"]} ins(%z : tensor<8x16xf32>) outs(%lr : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.maximumf %a, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  %s = linalg.generic {indexing_maps = [#full, #row, #row], iterator_types = ["parallel", "reduction"]} ins(%z, %m : tensor<8x16xf32>, tensor<8xf32>) outs(%zr : tensor<8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %d = arith.subf %a, %b : f32
+    %x1 = math.exp %d : f32
+    %r = arith.addf %x1, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  %p = linalg.generic {indexing_maps = [#full, #row, #row, #row], iterator_types = ["parallel", "reduction"]} ins(%z, %m, %s : tensor<8x16xf32>, tensor<8xf32>, tensor<8xf32>) outs(%zr : tensor<8xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32, %o: f32):
+    %d = arith.subf %a, %b : f32
+    %l = math.log %c : f32
+    %u = arith.subf %d, %l : f32
+    %q = math.exp %u : f32
+    %v = arith.mulf %q, %u : f32
+    %r = arith.addf %v, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  return %p : tensor<8xf32>
+}
+
+// -----
+
+// The logarithm without its shift is no logsumexp of the row.
+
+// CHECK-LABEL: func.func @no_shift(
+// CHECK-NOT:   coda.map
+// CHECK:       math.log
+#full = affine_map<(m, n) -> (m, n)>
+#row = affine_map<(m, n) -> (m)>
+#vec = affine_map<(m) -> (m)>
+func.func @no_shift(%x: tensor<8x4xf32>, %w: tensor<4x16xf32>) -> tensor<8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<8x16xf32>
+  %er = tensor.empty() : tensor<8xf32>
+  %zz = linalg.fill ins(%zero : f32) outs(%e : tensor<8x16xf32>) -> tensor<8x16xf32>
+  %zr = linalg.fill ins(%zero : f32) outs(%er : tensor<8xf32>) -> tensor<8xf32>
+  %lr = linalg.fill ins(%low : f32) outs(%er : tensor<8xf32>) -> tensor<8xf32>
+  %z = linalg.matmul ins(%x, %w : tensor<8x4xf32>, tensor<4x16xf32>) outs(%zz : tensor<8x16xf32>) -> tensor<8x16xf32>
+  %m = linalg.generic {indexing_maps = [#full, #row], iterator_types = ["parallel", "reduction"]} ins(%z : tensor<8x16xf32>) outs(%lr : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.maximumf %a, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  %s = linalg.generic {indexing_maps = [#full, #row, #row], iterator_types = ["parallel", "reduction"]} ins(%z, %m : tensor<8x16xf32>, tensor<8xf32>) outs(%zr : tensor<8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %d = arith.subf %a, %b : f32
+    %x1 = math.exp %d : f32
+    %r = arith.addf %x1, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  %p = linalg.generic {indexing_maps = [#vec, #vec], iterator_types = ["parallel"]} ins(%s : tensor<8xf32>) outs(%er : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %l = math.log %a : f32
+    %r = arith.mulf %l, %l : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  return %p : tensor<8xf32>
+}

@@ -101,10 +101,10 @@ public:
                              ArrayRef<AffineExpr> reduced);
   ReductionInfo getReductionInfo(const Expr *reduction);
 
-  /// What the linalg op's result `number` combines at the loop indices `loops`;
-  /// null if the op does not reduce with one combiner.
-  const Expr *getReducedExpr(linalg::LinalgOp op, unsigned number,
-                             ArrayRef<AffineExpr> loops);
+  /// The values of the linalg op's body at the loop indices `loops`, as far as
+  /// they are expressions.
+  DenseMap<Value, const Expr *> evaluateBody(linalg::LinalgOp op,
+                                             ArrayRef<AffineExpr> loops);
 
   /// Elements of tensors that are `expr`, in the order of evaluation.
   ArrayRef<TensorElement> getElements(const Expr *expr) const;
@@ -143,6 +143,10 @@ private:
   /// `expr` as an index, through a symbol where it depends on data.
   AffineExpr toIndex(const Expr *expr);
 
+  /// What the linalg op's result `number` combines at the loop indices `loops`;
+  /// null if the op does not reduce with one combiner.
+  const Expr *getReducedExpr(linalg::LinalgOp op, unsigned number,
+                             ArrayRef<AffineExpr> loops);
   const Expr *evaluateOnce(Value tensor, ArrayRef<AffineExpr> indices);
   const Expr *evaluateLinalg(linalg::LinalgOp op, unsigned number,
                              ArrayRef<AffineExpr> indices);

@@ -169,10 +169,13 @@ def RaisePass : InterfacePass<"coda-raise", "FunctionOpInterface"> {
     Where nothing ties the dynamic sizes of logits and targets, an assertion
     does.
 
-    Softmax of a matrix that a product makes, or its logarithm, is written by
-    the row's `lse`, a `coda.map` that reduces by `logaddexp`: `z - lse` for
-    `z - m - log(sum(exp(z - m)))`, whatever m of the row is, and `exp(z - lse)`
-    for the quotient. A loss of the same logits has that sum anyway.
+    Losses and softmaxes are found in the middle of a body, too, of an
+    elementwise op or of a sum. `m + log(sum(exp(z - m)))`, whatever m of the row
+    is, is the row's `lse`, a `coda.map` that reduces by `logaddexp`. Softmax of a
+    matrix that a product makes, or its logarithm, is written by it: `z - lse`
+    for `z - m - log(sum(exp(z - m)))`, and `exp(z - lse)` for the quotient. A loss
+    of the same logits has that sum anyway. A sum over the row of what is linear
+    in `z - lse` becomes sums of z and of the weights, which do not wait for lse.
 
     What resembles an op but is not gets a remark with a reason of the closed
     list, e.g. `not raised to rms_norm: reduction-not-whole`.
