@@ -93,6 +93,7 @@ private:
   LegalityOptions getOptions() const {
     LegalityOptions options;
     options.strict = numerics == Numerics::Strict;
+    options.allowF16Range = allowF16Range;
     return options;
   }
   /// The blocks that tile ops may stand in.
@@ -180,6 +181,96 @@ bool FusePass::joinSiblings(Block &block) {
   return false;
 }
 
+/// Multiplies the left factor of the producer of `plan` by what the plan says,
+/// values of its region or of that of `consumer`, in a map; what makes the factor
+/// takes that in.
+static void multiplyLeftFactor(RewriterBase &rewriter, TileOpInterface consumer,
+                               const JoinPlan &plan) {
+  TileOpInterface producer = plan.producer;
+  Location loc = producer->getLoc();
+  Value factor = producer.getLhs().front();
+  AffineMap factorMap = producer.getLhsMap(0);
+  rewriter.setInsertionPoint(consumer);
+  TileOpSpec spec;
+  // The map's dims: those of the factor, b and m before n, which k is here.
+  SmallVector<unsigned> dims;
+  for (AffineExpr e : factorMap.getResults())
+    dims.push_back(cast<AffineDimExpr>(e).getPosition());
+  llvm::sort(dims);
+  SmallVector<AffineExpr> newDims(producer.getNumDomainDims());
+  for (auto [position, d] : llvm::enumerate(dims)) {
+    DimKind kind = producer.getDimKind(d);
+    ++spec.dims[unsigned(kind == DimKind::k ? DimKind::n : kind)];
+    newDims[d] = rewriter.getAffineDimExpr(position);
+  }
+  auto addLoad = [&](Value value, ArrayRef<AffineExpr> exprs) {
+    spec.inputs.push_back(value);
+    spec.loadCombiners.push_back(rewriter.getUnitAttr());
+    spec.maps.push_back(
+        AffineMap::get(dims.size(), 0, exprs, rewriter.getContext()));
+  };
+  SmallVector<AffineExpr> exprs;
+  for (AffineExpr e : factorMap.getResults())
+    exprs.push_back(newDims[cast<AffineDimExpr>(e).getPosition()]);
+  addLoad(factor, exprs);
+
+  SmallVector<Value> multipliers;
+  for (const RowFactor &step : plan.factors)
+    multipliers.push_back(step.value);
+  llvm::SmallPtrSet<Operation *, 32> needed =
+      getNeededOps(multipliers, [](Value) { return false; });
+  llvm::SmallPtrSet<Value, 8> read(multipliers.begin(), multipliers.end());
+  for (Operation *op : needed)
+    read.insert_range(op->getOperands());
+  SmallVector<Value> loaded;
+  for (TileOpInterface op : {producer, consumer})
+    for (unsigned i = 0; i < op.getInputs().size(); ++i) {
+      Value argument = op.getInputArguments(i).front();
+      if (!read.contains(argument))
+        continue;
+      loaded.push_back(argument);
+      SmallVector<AffineExpr> own;
+      for (AffineExpr e : op.getInputMap(i).getResults()) {
+        unsigned d = cast<AffineDimExpr>(e).getPosition();
+        own.push_back(
+            newDims[op == consumer ? plan.consumerToProducer[d] : d]);
+      }
+      addLoad(op.getInputs()[i], own);
+    }
+  Type type = getElementTypeOrSelf(factor);
+  spec.outputs = {tensor::EmptyOp::create(
+      rewriter, loc, tensor::getMixedSizes(rewriter, loc, factor), type)};
+  spec.combiners = {rewriter.getUnitAttr()};
+  spec.fresh = {false};
+  spec.maps.push_back(spec.maps.front());
+
+  TileOpInterface map = createTileOp(rewriter, loc, spec);
+  ArrayRef<BlockArgument> arguments = map.getBody().getArguments();
+  IRMapping mapping;
+  for (auto [from, to] : llvm::zip_equal(loaded, arguments.drop_front()))
+    mapping.map(from, to);
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToEnd(&map.getBody().front());
+  for (TileOpInterface op : {producer, consumer})
+    for (Operation &inner : op.getBody().front())
+      if (needed.contains(&inner))
+        rewriter.clone(inner, mapping);
+  Value value = arguments.front();
+  for (const RowFactor &step : plan.factors) {
+    value = convertFloat(rewriter, loc, value, step.value.getType());
+    Value by = mapping.lookup(step.value);
+    value = step.divides
+                ? arith::DivFOp::create(rewriter, loc, value, by).getResult()
+                : arith::MulFOp::create(rewriter, loc, value, by).getResult();
+  }
+  if (plan.isNegated)
+    value = arith::NegFOp::create(rewriter, loc, value);
+  YieldOp::create(rewriter, loc, convertFloat(rewriter, loc, value, type));
+  rewriter.modifyOpInPlace(producer, [&] {
+    producer->setOperand(0, map->getResult(0));
+  });
+}
+
 bool FusePass::join(TileOpInterface consumer, unsigned input, JoinPlan &plan) {
   IRRewriter rewriter(&getContext());
   switch (plan.kind) {
@@ -203,6 +294,8 @@ bool FusePass::join(TileOpInterface consumer, unsigned input, JoinPlan &plan) {
     return true;
   }
   case JoinKind::Absorb:
+    if (!plan.factors.empty() || plan.isNegated)
+      multiplyLeftFactor(rewriter, consumer, plan);
     absorbProducts(rewriter, plan.producer, consumer, input,
                    {plan.consumerToProducer}, plan.accumulator);
     ++numAbsorbed;
@@ -309,10 +402,6 @@ void FusePass::reportRefusals(Block &block) {
     auto consumer = dyn_cast<TileOpInterface>(op);
     if (!consumer)
       continue;
-    // A gemm that loads what an earlier one stored reads it from memory by
-    // design; only a map that stays alone is worth a remark.
-    if (consumer.getNumProducts())
-      continue;
     // Of several producers the last is the one that it could be a part of.
     std::optional<Refusal> last;
     Operation *lastProducer = nullptr;
@@ -321,6 +410,16 @@ void FusePass::reportRefusals(Block &block) {
       Refusal refusal;
       if (succeeded(planJoin(consumer, i, getOptions(), plan, refusal)))
         continue;
+      // A gemm that loads what an earlier one stored reads it from memory by
+      // design, unless it adds it up only.
+      if (consumer.getNumProducts()) {
+        if (plan.kind == JoinKind::Absorb) {
+          emitRefusal(consumer, "coda-fuse", "product not added to the accumulator",
+                      refusal);
+          ++numRefused;
+        }
+        continue;
+      }
       Operation *producer = getViewed(consumer.getInputs()[i]).getDefiningOp();
       if (last && lastProducer && producer &&
           !(lastProducer->getBlock() == producer->getBlock() &&

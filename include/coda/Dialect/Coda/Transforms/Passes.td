@@ -216,7 +216,9 @@ def CommutePass : InterfacePass<"coda-commute", "FunctionOpInterface"> {
     `ScaleTransparentOpInterface` allows, to the far side of a contraction:
     `RMSNorm(x; w) W = r o ((x o w) W)`. A reader that cannot take the
     unscaled value keeps the normalised one. The statistic is then local to the
-    tile that makes x, and the factor to the tile that reads it.
+    tile that makes x, and the factor to the tile that reads it. A scale goes on
+    through a second contraction, `r o (u A) B`, whose result is added to something
+    with the same scale: the sum is then of products, and scaled once.
 
     Options: `numerics=strict` refuses every commute (reason strict-rounding);
     `allow-f16-range` permits it where the unnormalised value would be stored in
@@ -309,7 +311,10 @@ def FusePass : InterfacePass<"coda-fuse", "FunctionOpInterface"> {
     A sum of the producer over columns that a tile holds, those of a head say, is a
     `coda.group_reduce` for the reader.
     A gemm whose result another gemm only adds to an accumulator gives its
-    products to that accumulator. Gemms are never recomputed.
+    products to that accumulator; what it is multiplied by before, one value for a
+    row or for all, its left factor is multiplied by where a tile op makes that
+    (f16: with `allow-f16-range`, or by a constant of at most 1). Gemms are never
+    recomputed.
 
     What is refused gets a remark with a reason of the closed list.
 
@@ -332,7 +337,10 @@ def FusePass : InterfacePass<"coda-fuse", "FunctionOpInterface"> {
            "strict: keep every rounding",
            [{::mlir::coda::getNumericsValues()}]>,
     Option<"keepRoundings", "keep-roundings", "bool", "false",
-           "Leave a rounding that is extended again for coda-autodiff to see">
+           "Leave a rounding that is extended again for coda-autodiff to see">,
+    Option<"allowF16Range", "allow-f16-range", "bool", "false",
+           "Store values in f16 that are multiplied before and not after a "
+           "product">
   ];
   let statistics = [
     Statistic<"numFused", "num-fused", "pairs of tile ops merged">,
