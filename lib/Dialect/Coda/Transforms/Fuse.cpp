@@ -63,6 +63,28 @@ struct ComposeReshapes : OpRewritePattern<OuterOp> {
   }
 };
 
+/// A result that is what the op loads, as is the cotangent of a product that is
+/// stored as it is, is the loaded value: nothing has to copy it.
+struct ForwardCopies : OpInterfaceRewritePattern<TileOpInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+  LogicalResult matchAndRewrite(TileOpInterface op,
+                                PatternRewriter &rewriter) const override {
+    bool changed = false;
+    for (unsigned o = 0; o < op->getNumResults(); ++o)
+      for (unsigned i = 0; i < op.getInputs().size(); ++i) {
+        if (op->getResult(o).use_empty() || op.getCombiner(o) ||
+            op.getLoadCombiner(i) ||
+            op->getResult(o).getType() != op.getInputs()[i].getType() ||
+            op.getOutputMap(o) != op.getInputMap(i) ||
+            !llvm::equal(op.getYieldedValues(o), op.getInputArguments(i)))
+          continue;
+        rewriter.replaceAllUsesWith(op->getResult(o), op.getInputs()[i]);
+        changed = true;
+      }
+    return success(changed);
+  }
+};
+
 class FusePass : public coda::impl::FusePassBase<FusePass> {
 public:
   using FusePassBase::FusePassBase;
@@ -115,7 +137,8 @@ private:
     // An extent taken from a result would make its readers depend on it.
     memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
     patterns
-        .add<ComposeReshapes<tensor::ExpandShapeOp, tensor::CollapseShapeOp>,
+        .add<ForwardCopies,
+             ComposeReshapes<tensor::ExpandShapeOp, tensor::CollapseShapeOp>,
              ComposeReshapes<tensor::CollapseShapeOp, tensor::ExpandShapeOp>>(
             &getContext());
     (void)applyPatternsGreedily(getOperation(), std::move(patterns));
