@@ -521,24 +521,6 @@ static LogicalResult planClone(TileOpInterface producer, unsigned output,
   return success();
 }
 
-/// Whether `slice`, of a result of `producer`, takes all of the dynamic dim `d`.
-/// All operands that a domain dim indexes have one extent along it.
-static bool isWholeDynamicDim(tensor::ExtractSliceOp slice, int64_t d,
-                              TileOpInterface producer, AffineMap storeMap) {
-  if (isa<Attribute>(slice.getMixedSizes()[d]))
-    return false;
-  SizeOrigin size = getSizeOrigin(slice.getMixedSizes()[d]);
-  if (size == getSizeOrigin(slice.getSource(), d))
-    return true;
-  AffineExpr domainDim = storeMap.getResult(d);
-  for (unsigned i = 0; i < producer->getNumOperands(); ++i)
-    if (std::optional<unsigned> r =
-            producer.getMap(i).getResultPosition(domainDim))
-      if (size == getSizeOrigin(producer->getOperand(i), *r))
-        return true;
-  return false;
-}
-
 /// The part of a domain dim that `slice` takes of a result of a tile op.
 struct DimPart {
   unsigned dim;
@@ -547,7 +529,6 @@ struct DimPart {
 
 /// The part that `slice` takes, if it cuts one dim at static places.
 static FailureOr<DimPart> getPart(tensor::ExtractSliceOp slice,
-                                  TileOpInterface producer,
                                   AffineMap storeMap) {
   auto type = slice.getSourceType();
   std::optional<DimPart> part;
@@ -558,7 +539,7 @@ static FailureOr<DimPart> getPart(tensor::ExtractSliceOp slice,
       return failure();
     if (type.isDynamicDim(d)) {
       if (slice.getStaticOffsets()[d] != 0 ||
-          !isWholeDynamicDim(slice, d, producer, storeMap))
+          !isSameSize(slice.getMixedSizes()[d], slice.getSource(), d))
         return failure();
       continue;
     }
@@ -603,7 +584,7 @@ static LogicalResult planSlices(TileOpInterface producer, JoinPlan &plan,
       auto slice = dyn_cast<tensor::ExtractSliceOp>(reader);
       FailureOr<DimPart> part = failure();
       if (slice)
-        part = getPart(slice, producer, producer.getOutputMap(o));
+        part = getPart(slice, producer.getOutputMap(o));
       if (failed(part) || producer.getDimKind(part->dim) != DimKind::n ||
           (!plan.parts.empty() && plan.slicedDim != part->dim))
         return refuse(refusal, FusionReason::OtherReader, reader,

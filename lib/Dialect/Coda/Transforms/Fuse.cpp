@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "coda/Dialect/Coda/Analysis/FusionLegality.h"
+#include "coda/Dialect/Coda/Analysis/SizeOrigin.h"
 #include "coda/Dialect/Coda/IR/CodaOps.h"
 #include "coda/Dialect/Coda/Transforms/Passes.h"
 #include "coda/Dialect/Coda/Transforms/TileOpUtils.h"
@@ -60,6 +61,88 @@ struct ComposeReshapes : OpRewritePattern<OuterOp> {
       rewriter.replaceOpWithNewOp<tensor::CollapseShapeOp>(
           op, to, inner.getSrc(), *groups);
     return success();
+  }
+};
+
+/// An expansion of dims that were collapsed, some of extents that only a call shows:
+/// each that is known to be as it was before is left alone, so that the rest is one
+/// reshape, or reshapes fewer dims.
+struct ComposeDynamicReshapes : OpRewritePattern<tensor::ExpandShapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::ExpandShapeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto collapse = op.getSrc().getDefiningOp<tensor::CollapseShapeOp>();
+    if (!collapse || op.getSrcType().hasStaticShape())
+      return failure();
+    Value source = collapse.getSrc();
+    SmallVector<OpFoldResult> sizes = op.getMixedOutputShape();
+    SmallVector<ReassociationIndices> from, to;
+    for (auto [g, group] : llvm::enumerate(collapse.getReassociationIndices()))
+      match(source, group, sizes, op.getReassociationIndices()[g], from, to);
+    if (from.size() == static_cast<size_t>(op.getSrcType().getRank()))
+      return failure();
+    if (llvm::any_of(from, [](auto &group) { return group.size() != 1; }))
+      source = tensor::CollapseShapeOp::create(rewriter, op.getLoc(), source,
+                                               from);
+    if (llvm::any_of(to, [](auto &group) { return group.size() != 1; }))
+      source = tensor::ExpandShapeOp::create(
+          rewriter, op.getLoc(), op.getResultType(), source, to, sizes);
+    if (source.getType() != op.getResultType())
+      return failure();
+    rewriter.replaceOp(op, source);
+    return success();
+  }
+
+private:
+  /// Splits dims `own` of `source`, and dims `result` of extents `sizes` that they
+  /// are reshaped to, into groups that correspond.
+  static void match(Value source, ArrayRef<int64_t> own,
+                    ArrayRef<OpFoldResult> sizes, ArrayRef<int64_t> result,
+                    SmallVectorImpl<ReassociationIndices> &from,
+                    SmallVectorImpl<ReassociationIndices> &to) {
+    ArrayRef<int64_t> shape =
+        cast<RankedTensorType>(source.getType()).getShape();
+    auto extent = [&](int64_t d) {
+      return getConstantIntValue(sizes[d]).value_or(ShapedType::kDynamic);
+    };
+    size_t first = from.size();
+    while (own.size() > 1 && result.size() > 1) {
+      unsigned i = 1, j = 1;
+      if (!isSameSize(sizes[result.front()], source, own.front())) {
+        int64_t before = shape[own.front()], after = extent(result.front());
+        auto isKnown = [&] {
+          return !ShapedType::isDynamic(before) && !ShapedType::isDynamic(after);
+        };
+        while (isKnown() && before != after) {
+          bool ownIsLess = before < after;
+          int64_t next = ShapedType::kDynamic;
+          if (ownIsLess && i < own.size())
+            next = shape[own[i++]];
+          else if (!ownIsLess && j < result.size())
+            next = extent(result[j++]);
+          int64_t &product = ownIsLess ? before : after;
+          product = ShapedType::isDynamic(next) ? next : product * next;
+        }
+        if (!isKnown())
+          break;
+      }
+      // What is left on one side alone are ones.
+      if (i == own.size() || j == result.size())
+        break;
+      from.emplace_back(own.take_front(i));
+      to.emplace_back(result.take_front(j));
+      own = own.drop_front(i);
+      result = result.drop_front(j);
+    }
+    // Two that are left are the same, but where another is 0.
+    if (from.size() > first && own.size() == 1 && result.size() == 1 &&
+        !isSameSize(sizes[result.front()], source, own.front())) {
+      llvm::append_range(from.back(), own);
+      llvm::append_range(to.back(), result);
+      return;
+    }
+    from.emplace_back(own);
+    to.emplace_back(result);
   }
 };
 
@@ -137,7 +220,7 @@ private:
     // An extent taken from a result would make its readers depend on it.
     memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
     patterns
-        .add<ForwardCopies,
+        .add<ForwardCopies, ComposeDynamicReshapes,
              ComposeReshapes<tensor::ExpandShapeOp, tensor::CollapseShapeOp>,
              ComposeReshapes<tensor::CollapseShapeOp, tensor::ExpandShapeOp>>(
             &getContext());
