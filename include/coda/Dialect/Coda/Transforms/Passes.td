@@ -308,6 +308,7 @@ def FusePass : InterfacePass<"coda-fuse", "FunctionOpInterface"> {
     reshape between the two becomes a finer iteration space; a slice of a gemm's
     result becomes a gemm of a slice of the weight. Maps that join no producer
     but load one value are merged with each other, or with a gemm that loads it.
+    A result that is what the op loads there is the loaded value.
     A sum of the producer over columns that a tile holds, those of a head say, is a
     `coda.group_reduce` for the reader.
     A gemm whose result another gemm only adds to an accumulator gives its
@@ -449,10 +450,12 @@ def BundlePass : InterfacePass<"coda-bundle", "FunctionOpInterface"> {
   let summary = "Launch independent gemms of one left factor together";
   let description = [{
     Gemms of one block that read the same left factor, by the same kinds of
-    dims, and do not depend on each other become one `coda.bundle`. So do those
-    that are left and read the same right factor (gradients of the weights of one
-    activation), and maps of different spaces that one gemm reads the results
-    of (adjoints of the epilogues of such a bundle).
+    dims, and do not depend on each other become one `coda.bundle`; so do those
+    that are left and have one of several left factors in common (of q, k and v with
+    low-rank adapters). So do those that are left after that and read the same right
+    factor (gradients of the weights of one activation), and maps of different
+    spaces that one gemm reads the results of (adjoints of the epilogues of such a
+    bundle).
 
     ```mlir
     %q = coda.gemm acc(%h[m, k] * %wq[n, k]) outs(%q0[m, n]) {...}
