@@ -8,6 +8,8 @@
 #include "CPUBackend.h"
 
 #include "lld/Common/Driver.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -18,6 +20,7 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
 #include "llvm/TargetParser/Triple.h"
+#include "llvm/Transforms/Utils/Local.h"
 
 #include <mutex>
 
@@ -88,6 +91,84 @@ coda::createTargetMachine(const CPUTarget &cpu) {
   return machine;
 }
 
+namespace {
+/// Moves bf16 as integers. Arithmetic on it is spelt in f32 and i16 by now, but the
+/// optimizer makes loads, choices and stores of bf16 of what is only moved, and the
+/// code generator, which has registers for it on few CPUs, moves the elements of such
+/// vectors one by one.
+class BFloatMover {
+public:
+  void run(llvm::Function &function) {
+    llvm::SmallVector<llvm::Instruction *> readers;
+    for (llvm::Instruction &inst : llvm::instructions(function))
+      if (llvm::isa<llvm::StoreInst, llvm::BitCastInst>(inst) &&
+          inst.getOperand(0)->getType()->getScalarType()->isBFloatTy())
+        readers.push_back(&inst);
+    for (llvm::Instruction *reader : readers) {
+      llvm::Value *moved = reader->getOperand(0);
+      if (auto *store = llvm::dyn_cast<llvm::StoreInst>(reader))
+        store->setOperand(0, asInteger(moved));
+      else if (reader->getType() == getIntegerType(moved))
+        reader->replaceAllUsesWith(asInteger(moved));
+      unused.push_back(reader);
+      unused.push_back(moved);
+    }
+    for (const llvm::WeakTrackingVH &value : unused)
+      if (value)
+        llvm::RecursivelyDeleteTriviallyDeadInstructions(value);
+  }
+
+private:
+  static llvm::Type *getIntegerType(llvm::Value *value) {
+    llvm::Type *element = llvm::Type::getInt16Ty(value->getContext());
+    auto *vector = llvm::dyn_cast<llvm::VectorType>(value->getType());
+    return vector ? llvm::VectorType::get(element, vector->getElementCount())
+                  : element;
+  }
+  /// The bits of `value`.
+  llvm::Value *asInteger(llvm::Value *value) {
+    if (llvm::Value *known = integers.lookup(value))
+      return known;
+    llvm::Value *result = makeInteger(value);
+    integers[value] = result;
+    return result;
+  }
+  llvm::Value *makeInteger(llvm::Value *value) {
+    llvm::Type *type = getIntegerType(value);
+    if (auto *constant = llvm::dyn_cast<llvm::Constant>(value))
+      return llvm::ConstantExpr::getBitCast(constant, type);
+    if (auto *cast = llvm::dyn_cast<llvm::BitCastInst>(value);
+        cast && cast->getSrcTy() == type)
+      return cast->getOperand(0);
+    if (auto *load = llvm::dyn_cast<llvm::LoadInst>(value);
+        load && load->isSimple()) {
+      llvm::IRBuilder<> builder(load);
+      auto *moved = builder.CreateAlignedLoad(type, load->getPointerOperand(),
+                                              load->getAlign());
+      moved->copyMetadata(*load);
+      return moved;
+    }
+    if (auto *select = llvm::dyn_cast<llvm::SelectInst>(value)) {
+      llvm::Value *first = asInteger(select->getTrueValue());
+      llvm::Value *second = asInteger(select->getFalseValue());
+      llvm::IRBuilder<> builder(select);
+      return builder.CreateSelect(select->getCondition(), first, second);
+    }
+    // Arguments and what else there may be.
+    llvm::IRBuilder<> builder(value->getContext());
+    if (auto *inst = llvm::dyn_cast<llvm::Instruction>(value))
+      builder.SetInsertPoint(*inst->getInsertionPointAfterDef());
+    else
+      builder.SetInsertPointPastAllocas(
+          llvm::cast<llvm::Argument>(value)->getParent());
+    return builder.CreateBitCast(value, type);
+  }
+
+  llvm::DenseMap<llvm::Value *, llvm::Value *> integers;
+  llvm::SmallVector<llvm::WeakTrackingVH> unused;
+};
+} // namespace
+
 void coda::optimizeModule(llvm::Module &module,
                           llvm::TargetMachine &machine) {
   module.setTargetTriple(machine.getTargetTriple());
@@ -112,6 +193,8 @@ void coda::optimizeModule(llvm::Module &module,
   builder.crossRegisterProxies(loops, functions, graph, modules);
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
       .run(module, modules);
+  for (llvm::Function &function : module)
+    BFloatMover().run(function);
 }
 
 llvm::Error coda::emitObject(llvm::Module &module,

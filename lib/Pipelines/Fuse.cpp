@@ -53,6 +53,7 @@ void coda::addFusion(OpPassManager &pm, const FusePipelineOptions &options,
   FusePassOptions fuse;
   fuse.numerics = options.numerics;
   fuse.keepRoundings = keepRoundings;
+  fuse.allowF16Range = options.allowF16Range;
   pm.addNestedPass<func::FuncOp>(createFusePass(fuse));
   addCleanup(pm);
 }

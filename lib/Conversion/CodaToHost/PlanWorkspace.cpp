@@ -199,6 +199,21 @@ FailureOr<Value> Planner::exactly(Value buffer, int64_t dim) {
     return exactly(alloc.getDynamicSizes()[type.getDynamicDimIndex(dim)]);
   if (isEntryArgument(buffer))
     return memref::DimOp::create(prologue, loc, buffer, dim).getResult();
+  // That of a reshape follows from what is reshaped.
+  if (auto expand = buffer.getDefiningOp<memref::ExpandShapeOp>())
+    return exactly(cast<Value>(expand.getMixedOutputShape()[dim]));
+  if (auto collapse = buffer.getDefiningOp<memref::CollapseShapeOp>()) {
+    Value product;
+    for (int64_t d : collapse.getReassociationIndices()[dim]) {
+      FailureOr<Value> extent = exactly(collapse.getSrc(), d);
+      if (failed(extent))
+        return failure();
+      product = product ? arith::MulIOp::create(prologue, loc, product, *extent)
+                              .getResult()
+                        : *extent;
+    }
+    return product;
+  }
   // That of one of two buffers is known where it is that of both.
   Value either, other;
   if (auto select = buffer.getDefiningOp<arith::SelectOp>()) {

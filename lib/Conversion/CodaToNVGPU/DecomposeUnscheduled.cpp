@@ -301,11 +301,65 @@ struct GPUDecomposeUnscheduled
       decompose(func, member, own, symbols);
   }
 
+  /// `op`, in `func`, is no kernel; where it is one without some of the products of
+  /// its accumulators, which are none, a factor of few columns say, these are taken
+  /// out and loaded. False if it is not.
+  bool separate(func::FuncOp func, TileOpInterface tile, StringRef reason,
+                SymbolTable &symbols) {
+    OpBuilder builder(tile);
+    llvm::MapVector<unsigned, PlainGemm> others;
+    SmallVector<std::string> reasons;
+    bool isRest = true;
+    unsigned product = 0;
+    for (int32_t size : tile.getAccSizes()) {
+      unsigned first = product, numOthers = others.size();
+      for (; product < first + size; ++product) {
+        std::string own;
+        SmallVector<Requirement> requirements;
+        PlainGemm gemm =
+            createPlainGemm(builder, tile, product, {tile.getLhs()[product]},
+                            {tile.getRhs()[product]});
+        if (hasSchedule(gemm.op, own, requirements)) {
+          gemm.op->erase();
+          continue;
+        }
+        others.insert({product, gemm});
+        reasons.push_back(own);
+      }
+      isRest &= others.size() - numOthers < static_cast<size_t>(size);
+    }
+    TileOpInterface rest;
+    std::string unused;
+    SmallVector<Requirement> requirements;
+    if (isRest && !others.empty())
+      rest = createGemmWithout(builder, tile, others);
+    if (!rest || !hasSchedule(rest, unused, requirements)) {
+      if (rest)
+        rest->erase();
+      for (auto &[number, gemm] : others)
+        gemm.op->erase();
+      return false;
+    }
+    remark(func, tile, "kernel",
+           "no schedule on sm_90a: " + reason +
+               "; a product of it is taken out of its sum");
+    tile->replaceAllUsesWith(rest->getResults());
+    tile->erase();
+    outline(func, rest, symbols);
+    for (auto [entry, own] : llvm::zip_equal(others, reasons))
+      decompose(func, entry.second.op, own, symbols);
+    return true;
+  }
+
   /// `op`, in `func`, is no kernel: where its accumulators alone are, they become
   /// kernels, and what its region does is left as a map.
   void decompose(func::FuncOp func, Operation *op, StringRef reason,
                  SymbolTable &symbols) {
     auto tile = cast<TileOpInterface>(op);
+    if (separate(func, tile, reason, symbols)) {
+      ++numDecomposed;
+      return;
+    }
     OpBuilder builder(op);
     Operation *before = op->getPrevNode();
     SmallVector<PlainGemm> gemms;

@@ -140,3 +140,42 @@ func.func @reshaped(%in: memref<?x?x4xf32>, %out: memref<?x?x4xf32>) -> memref<?
   %r = memref.expand_shape %y [[0, 1], [2]] output_shape [%b, %t, 4] : memref<?x4xf32> into memref<?x?x4xf32>
   return %r : memref<?x?x4xf32>
 }
+
+// -----
+
+#entry = {name = "f", inputs = [tensor<?x?x4xf32>], outputs = [tensor<?x4xf32>], launches = 0 : i32}
+
+// The extents of reshapes follow from those of what is reshaped.
+
+// CHECK-LABEL: func.func @extents_of_reshapes(
+// CHECK: memref.view %{{.+}}[%{{.+}}][%{{.+}}] : memref<?xi8> to memref<?x4xf32>
+// CHECK: memref.view %{{.+}}[%{{.+}}][%{{.+}}] : memref<?xi8> to memref<?xf32>
+// CHECK-LABEL: func.func private @extents_of_reshapes_workspace(
+// CHECK-SAME: %[[IN:[a-z0-9]+]]: memref<?x?x4xf32>, %{{.+}}: memref<?x4xf32>) -> index
+// CHECK-DAG: %[[C0:.+]] = arith.constant 0 : index
+// CHECK-DAG: %[[C1:.+]] = arith.constant 1 : index
+// CHECK-DAG: %[[C4:.+]] = arith.constant 4 : index
+// CHECK-DAG: %[[C16:.+]] = arith.constant 16 : index
+// CHECK-DAG: %[[B:.+]] = memref.dim %[[IN]], %[[C0]]
+// CHECK-DAG: %[[T:.+]] = memref.dim %[[IN]], %[[C1]]
+// CHECK: %[[ROWS:.+]] = arith.muli %[[B]], %[[T]] : index
+// CHECK: arith.muli %[[ROWS]], %[[C16]] : index
+// CHECK: %[[U:.+]] = memref.dim %[[IN]], %[[C1]]
+// CHECK: arith.muli %[[U]], %[[C4]] : index
+func.func @extents_of_reshapes(%in: memref<?x?x4xf32>, %out: memref<?x4xf32>) -> memref<?x4xf32> attributes {coda.entry = #entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %b = memref.dim %in, %c0 : memref<?x?x4xf32>
+  %t = memref.dim %in, %c1 : memref<?x?x4xf32>
+  %x = memref.collapse_shape %in [[0, 1], [2]] : memref<?x?x4xf32> into memref<?x4xf32>
+  %rows = memref.dim %x, %c0 : memref<?x4xf32>
+  %y = memref.alloc(%rows) : memref<?x4xf32>
+  linalg.exp ins(%x : memref<?x4xf32>) outs(%y : memref<?x4xf32>)
+  %z = memref.expand_shape %y [[0, 1], [2]] output_shape [%b, %t, 4] : memref<?x4xf32> into memref<?x?x4xf32>
+  %columns = memref.dim %z, %c1 : memref<?x?x4xf32>
+  %w = memref.alloc(%columns) : memref<?xf32>
+  %one = arith.constant 1.0 : f32
+  linalg.fill ins(%one : f32) outs(%w : memref<?xf32>)
+  linalg.exp ins(%y : memref<?x4xf32>) outs(%out : memref<?x4xf32>)
+  return %out : memref<?x4xf32>
+}

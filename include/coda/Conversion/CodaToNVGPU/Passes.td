@@ -218,8 +218,10 @@ def GPUDecomposeUnscheduled
     1. a kernel with a schedule stays;
     2. of a bundle without one, each member with a schedule of its own becomes a
        kernel, and the others are decomposed;
-    3. of a gemm without one, each accumulator alone, if a schedule fits, becomes
-       a kernel that stores it; a map does what the region does;
+    3. of a gemm without one, products that are no kernel, if they alone stand in
+       its way, are taken out of their sums and loaded; else each accumulator alone,
+       if a schedule fits, becomes a kernel that stores it; a map does what the
+       region does;
     4. any other kernel is decomposed (`coda-decompose`), and its function
        becomes an ordinary private function, which is inlined;
     5. a kernel that needs what only the call shows, dynamic strides of whole 16

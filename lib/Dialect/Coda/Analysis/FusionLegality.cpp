@@ -49,8 +49,8 @@ void coda::emitRefusal(Operation *op, StringRef pass, StringRef what,
     remark.attachNote(refusal.culprit->getLoc()) << "because of this op";
 }
 
-static LogicalResult refuse(Refusal &refusal, FusionReason reason,
-                            Operation *culprit, const Twine &detail) {
+LogicalResult coda::refuse(Refusal &refusal, FusionReason reason,
+                           Operation *culprit, const Twine &detail) {
   refusal = {reason, culprit, detail.str()};
   return failure();
 }
@@ -115,8 +115,7 @@ LogicalResult coda::canDeferScale(RmsNormOp norm,
   return success();
 }
 
-/// Whether `op` changes the type of a float and at most rounds it.
-static bool isCast(Operation *op) {
+bool coda::isCast(Operation *op) {
   return isa<arith::ExtFOp>(op) ||
          (isa<arith::TruncFOp>(op) &&
           !isQuantizedFloat(op->getResult(0).getType()));
@@ -341,7 +340,8 @@ static LogicalResult canGroup(TileOpInterface producer, unsigned output,
   return success();
 }
 
-/// Two gemms can be one if they share left factors and so the k loop.
+/// Two gemms can be one if they share a left factor and so its k loop; other
+/// products of theirs have k loops of their own.
 static LogicalResult canMergeProducts(TileOpInterface producer,
                                       TileOpInterface consumer, JoinPlan &plan,
                                       Refusal &refusal) {
@@ -359,6 +359,7 @@ static LogicalResult canMergeProducts(TileOpInterface producer,
   if (total > kMaxAccumulators)
     return refuse(refusal, FusionReason::ResourceBound, producer,
                   "the accumulators of both do not fit the registers");
+  bool sharesAny = false;
   for (unsigned c = 0; c < consumer.getNumProducts(); ++c) {
     bool shared = false;
     for (unsigned p = 0; p < producer.getNumProducts() && !shared; ++p) {
@@ -379,10 +380,11 @@ static LogicalResult canMergeProducts(TileOpInterface producer,
       plan.consumerToProducer = dims;
       shared = true;
     }
-    if (!shared)
-      return refuse(refusal, FusionReason::ResourceBound, producer,
-                    "the two gemms do not share their left factor");
+    sharesAny |= shared;
   }
+  if (!sharesAny)
+    return refuse(refusal, FusionReason::ResourceBound, producer,
+                  "the two gemms do not share their left factor");
   return success();
 }
 
@@ -469,84 +471,6 @@ static LogicalResult planMerge(TileOpInterface producer, unsigned output,
   return success();
 }
 
-/// What `value` becomes by additions and casts alone, each the only reader of
-/// the one before.
-static SmallVector<Operation *> getSumsOf(Value value) {
-  SmallVector<Operation *> chain;
-  while (value.hasOneUse()) {
-    Operation *user = *value.user_begin();
-    if (!isCast(user) && !isa<arith::AddFOp>(user))
-      break;
-    chain.push_back(user);
-    value = user->getResult(0);
-  }
-  return chain;
-}
-
-/// Whether all that becomes of `x` and `y` in a region is their sum, with more
-/// summands perhaps.
-static bool areSummands(Value x, Value y) {
-  SmallVector<Operation *> chain = getSumsOf(x);
-  return llvm::any_of(getSumsOf(y), [&](Operation *op) {
-    return isa<arith::AddFOp>(op) && llvm::is_contained(chain, op);
-  });
-}
-
-/// Whether `op` is a gemm that stores its only accumulator as it is.
-static bool isPlainGemm(TileOpInterface op) {
-  if (op.getAccSizes().size() != 1 || !op.getInputs().empty() ||
-      op.getOutputs().size() != 1 || op.getCombiner(0) ||
-      op.getAccArguments(0).size() != 1)
-    return false;
-  Value value = op.getYieldedValues(0).front();
-  while (Operation *cast = value.getDefiningOp()) {
-    if (!isCast(cast))
-      return false;
-    value = cast->getOperand(0);
-  }
-  return value == op.getAccArguments(0).front();
-}
-
-/// A gemm whose result, read by `consumer` alone, is but added to an
-/// accumulator there: A B + C D is one accumulator of two products.
-static bool planAbsorb(TileOpInterface producer, TileOpInterface consumer,
-                       unsigned input, JoinPlan &plan) {
-  if (!consumer.getNumProducts() || !isPlainGemm(producer) ||
-      !producer->getResult(0).hasOneUse() ||
-      consumer.getInputArguments(input).size() != 1)
-    return false;
-  plan.consumerToProducer.assign(consumer.getNumDomainDims(), -1);
-  addCorrespondence(producer, 0, consumer.getInputMap(input),
-                    plan.consumerToProducer);
-  for (auto [c, p] : llvm::enumerate(plan.consumerToProducer))
-    if (p >= 0 && consumer.getDimKind(c) != producer.getDimKind(p))
-      return false;
-  unsigned product = 0;
-  for (auto [a, size] : llvm::enumerate(consumer.getAccSizes())) {
-    ArrayRef<BlockArgument> arguments = consumer.getAccArguments(a);
-    // All products of an accumulator have its dims.
-    bool isFull = true;
-    for (unsigned d = 0; d < consumer.getNumDomainDims(); ++d)
-      if (consumer.getDimKind(d) <= DimKind::n &&
-          !consumer.getLhsMap(product).isFunctionOfDim(d) &&
-          !consumer.getRhsMap(product).isFunctionOfDim(d))
-        isFull = false;
-    product += size;
-    if (!isFull || arguments.size() != 1 ||
-        !areSummands(arguments.front(),
-                     consumer.getInputArguments(input).front()))
-      continue;
-    plan.accumulator = a;
-    plan.kind = JoinKind::Absorb;
-    // What the consumer needs besides may come after the producer.
-    unsigned operand = 2 * consumer.getNumProducts() + input;
-    return !dependsOn(consumer, producer, [&](OpOperand &o) {
-      return o.getOperandNumber() == operand;
-    });
-  }
-  return false;
-}
-
 /// Whether all that `producer` loads is one value a row or a column of
 /// `consumer`, which reads its output `output` through `loadMap`: less than what
 /// it stores.
@@ -597,24 +521,6 @@ static LogicalResult planClone(TileOpInterface producer, unsigned output,
   return success();
 }
 
-/// Whether `slice`, of a result of `producer`, takes all of the dynamic dim `d`.
-/// All operands that a domain dim indexes have one extent along it.
-static bool isWholeDynamicDim(tensor::ExtractSliceOp slice, int64_t d,
-                              TileOpInterface producer, AffineMap storeMap) {
-  if (isa<Attribute>(slice.getMixedSizes()[d]))
-    return false;
-  SizeOrigin size = getSizeOrigin(slice.getMixedSizes()[d]);
-  if (size == getSizeOrigin(slice.getSource(), d))
-    return true;
-  AffineExpr domainDim = storeMap.getResult(d);
-  for (unsigned i = 0; i < producer->getNumOperands(); ++i)
-    if (std::optional<unsigned> r =
-            producer.getMap(i).getResultPosition(domainDim))
-      if (size == getSizeOrigin(producer->getOperand(i), *r))
-        return true;
-  return false;
-}
-
 /// The part of a domain dim that `slice` takes of a result of a tile op.
 struct DimPart {
   unsigned dim;
@@ -623,7 +529,6 @@ struct DimPart {
 
 /// The part that `slice` takes, if it cuts one dim at static places.
 static FailureOr<DimPart> getPart(tensor::ExtractSliceOp slice,
-                                  TileOpInterface producer,
                                   AffineMap storeMap) {
   auto type = slice.getSourceType();
   std::optional<DimPart> part;
@@ -634,7 +539,7 @@ static FailureOr<DimPart> getPart(tensor::ExtractSliceOp slice,
       return failure();
     if (type.isDynamicDim(d)) {
       if (slice.getStaticOffsets()[d] != 0 ||
-          !isWholeDynamicDim(slice, d, producer, storeMap))
+          !isSameSize(slice.getMixedSizes()[d], slice.getSource(), d))
         return failure();
       continue;
     }
@@ -679,7 +584,7 @@ static LogicalResult planSlices(TileOpInterface producer, JoinPlan &plan,
       auto slice = dyn_cast<tensor::ExtractSliceOp>(reader);
       FailureOr<DimPart> part = failure();
       if (slice)
-        part = getPart(slice, producer, producer.getOutputMap(o));
+        part = getPart(slice, producer.getOutputMap(o));
       if (failed(part) || producer.getDimKind(part->dim) != DimKind::n ||
           (!plan.parts.empty() && plan.slicedDim != part->dim))
         return refuse(refusal, FusionReason::OtherReader, reader,
@@ -754,9 +659,18 @@ LogicalResult coda::planJoin(TileOpInterface consumer, unsigned input,
   if (consumer.getLoadCombiner(input) ||
       !isFullMap(consumer, consumer.getInputMap(input)))
     return planClone(producer, output, consumer, input, plan, refusal);
-  if (!options.strict && planAbsorb(producer, consumer, input, plan))
+  Refusal notAbsorbed;
+  if (succeeded(planAbsorb(producer, consumer, input, options, plan,
+                           notAbsorbed)))
     return success();
-  return planMerge(producer, output, consumer, input, options, plan, refusal);
+  if (succeeded(planMerge(producer, output, consumer, input, options, plan,
+                          refusal)))
+    return success();
+  if (notAbsorbed.culprit) {
+    refusal = notAbsorbed;
+    plan.kind = JoinKind::Absorb;
+  }
+  return failure();
 }
 
 LogicalResult coda::planSiblings(TileOpInterface first, TileOpInterface second,

@@ -7,9 +7,12 @@
 
 #include "coda/Dialect/Coda/Analysis/SizeOrigin.h"
 
+#include "coda/Dialect/Coda/IR/CodaOps.h"
+
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::coda;
@@ -71,6 +74,46 @@ SizeOrigin coda::getSizeOrigin(OpFoldResult size) {
       dimOp ? dimOp.getConstantIndex() : std::nullopt;
   return index ? getSizeOrigin(dimOp.getSource(), *index)
                : SizeOrigin(value, -1);
+}
+
+bool coda::isSameSize(OpFoldResult size, Value tensor, int64_t dim) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (!type.isDynamicDim(dim))
+    return isConstantIntValue(size, type.getDimSize(dim));
+  SizeOrigin wanted = getSizeOrigin(size);
+  if (!wanted.first)
+    return false;
+  llvm::SetVector<SizeOrigin> same;
+  same.insert({tensor, dim});
+  for (unsigned i = 0; i < same.size(); ++i) {
+    Value value = same[i].first;
+    int64_t d = same[i].second;
+    if (getSizeOrigin(value, d) == wanted)
+      return true;
+    Operation *def = value.getDefiningOp();
+    // Reshapes that leave the dim alone.
+    auto follow = [&](ArrayRef<ReassociationIndices> groups, bool isExpand) {
+      for (auto [g, group] : llvm::enumerate(groups))
+        if (group.size() == 1 && (isExpand ? group.front() : int64_t(g)) == d)
+          same.insert(
+              {def->getOperand(0), isExpand ? int64_t(g) : group.front()});
+    };
+    if (auto expand = dyn_cast_or_null<tensor::ExpandShapeOp>(def))
+      follow(expand.getReassociationIndices(), /*isExpand=*/true);
+    if (auto collapse = dyn_cast_or_null<tensor::CollapseShapeOp>(def))
+      follow(collapse.getReassociationIndices(), /*isExpand=*/false);
+    auto op = dyn_cast_or_null<TileOpInterface>(def);
+    if (!op)
+      continue;
+    AffineMap map = op.getOutputMap(cast<OpResult>(value).getResultNumber());
+    if (getOperandIndex(map.getResult(d))->isGroup())
+      continue;
+    for (unsigned o = 0; o < op->getNumOperands(); ++o)
+      if (std::optional<unsigned> r =
+              op.getMap(o).getResultPosition(map.getResult(d)))
+        same.insert({op->getOperand(o), *r});
+  }
+  return false;
 }
 
 bool coda::isWholeDim(Value tensor, int64_t dim, OpFoldResult offset,

@@ -39,18 +39,22 @@ getIndependent(ArrayRef<TileOpInterface> ops) {
   return members;
 }
 
-/// The one value among `factors` and how it is read: the kinds of its dims as
-/// octal digits. Reading a tensor's rows and reading its columns share nothing.
-static std::optional<std::pair<Value, uint64_t>>
-getFactorKey(TileOpInterface op, OperandRange factors, bool left) {
-  if (!llvm::all_equal(factors))
-    return std::nullopt;
-  uint64_t key = 1;
-  AffineMap map = left ? op.getLhsMap(0) : op.getRhsMap(0);
-  for (AffineExpr e : map.getResults())
-    key = key * 8 + static_cast<uint64_t>(op.getDimKind(
-                        cast<AffineDimExpr>(e).getPosition()));
-  return std::pair(factors.front(), key);
+/// A factor of a gemm and how it is read: the kinds of its dims as octal digits.
+/// Reading a tensor's rows and reading its columns share nothing.
+using FactorKey = std::pair<Value, uint64_t>;
+
+/// The left factors of `op`, or its right ones, each once.
+static llvm::SetVector<FactorKey> getFactorKeys(TileOpInterface op, bool left) {
+  llvm::SetVector<FactorKey> keys;
+  for (unsigned i = 0; i < op.getNumProducts(); ++i) {
+    uint64_t key = 1;
+    AffineMap map = left ? op.getLhsMap(i) : op.getRhsMap(i);
+    for (AffineExpr e : map.getResults())
+      key = key * 8 + static_cast<uint64_t>(op.getDimKind(
+                          cast<AffineDimExpr>(e).getPosition()));
+    keys.insert({left ? op.getLhs()[i] : op.getRhs()[i], key});
+  }
+  return keys;
 }
 
 /// The gemms, or bundles of gemms, of the block that read results of `map`,
@@ -85,16 +89,17 @@ public:
     });
     for (Block *block : blocks) {
       for (bool left : {true, false}) {
-        llvm::MapVector<std::pair<Value, uint64_t>,
-                        SmallVector<TileOpInterface>>
-            byFactor;
-        for (GemmOp gemm : block->getOps<GemmOp>()) {
-          auto key = getFactorKey(gemm, left ? gemm.getLhs() : gemm.getRhs(),
-                                  left);
-          if (key && gemm->getNumResults())
-            byFactor[*key].push_back(gemm);
+        // Those that share all factors have the better claim to each other.
+        for (bool all : {true, false}) {
+          llvm::MapVector<FactorKey, SmallVector<TileOpInterface>> byFactor;
+          for (GemmOp gemm : block->getOps<GemmOp>()) {
+            llvm::SetVector<FactorKey> keys = getFactorKeys(gemm, left);
+            if (gemm->getNumResults() && (!all || keys.size() == 1))
+              for (const FactorKey &key : keys)
+                byFactor[key].push_back(gemm);
+          }
+          bundleAll(*block, byFactor);
         }
-        bundleAll(*block, byFactor);
       }
       // Each map joins those that the first gemm reads that reads more than one.
       SmallVector<std::pair<TileOpInterface, llvm::SetVector<Operation *>>>
@@ -127,6 +132,9 @@ public:
 private:
   template <typename MapT> void bundleAll(Block &block, MapT &groups) {
     for (auto &[key, ops] : groups) {
+      llvm::erase_if(ops, [&](TileOpInterface op) {
+        return op->getBlock() != &block; // in a bundle by now
+      });
       SmallVector<TileOpInterface> members = getIndependent(ops);
       if (members.size() > 1)
         bundle(block, members);

@@ -7,6 +7,7 @@
 
 #include "coda/Dialect/Coda/Analysis/FusionLegality.h"
 #include "coda/Dialect/Coda/IR/CodaOps.h"
+#include "coda/Dialect/Coda/IR/TileOpRegion.h"
 #include "coda/Dialect/Coda/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -118,6 +119,16 @@ public:
     for (RmsNormOp norm : norms)
       if (std::optional<ScaleOp> scale = deferScale(rewriter, norm))
         sink(rewriter, *scale);
+    // Where a product of a product is added to one that is scaled alike, the sum is
+    // of products only if both are scaled last.
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      SmallVector<ScaleOp> scales;
+      getOperation()->walk([&](ScaleOp scale) { scales.push_back(scale); });
+      for (ScaleOp scale : scales)
+        changed |= sinkFurther(rewriter, scale);
+    }
     reportStatistics();
   }
 
@@ -129,7 +140,12 @@ private:
   /// Gives the readers that can take it the unnormalised value, scaled; the
   /// others keep the normalised one. None if there are no such readers.
   std::optional<ScaleOp> deferScale(RewriterBase &rewriter, RmsNormOp norm);
+  /// Moves `scale` to the far side of the contractions that it leads to.
   void sink(RewriterBase &rewriter, ScaleOp scale);
+  /// Moves `scale`, of a contraction's result, to the far side of those further
+  /// contractions whose results are added to something with the same scale; false
+  /// if there are none.
+  bool sinkFurther(RewriterBase &rewriter, ScaleOp scale);
   /// Remarks on left factors that are made with a row statistic in a way that
   /// no scale can express.
   void reportStatistics();
@@ -182,13 +198,66 @@ std::optional<ScaleOp> CommutePass::deferScale(RewriterBase &rewriter,
   return scale;
 }
 
+/// What `factor` is a reshape of.
+static Value getUnshaped(Value factor) {
+  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
+      factor.getDefiningOp()))
+    factor = factor.getDefiningOp()->getOperand(0);
+  return factor;
+}
+
+static bool isContraction(Operation *op) {
+  auto linalgOp = dyn_cast_or_null<linalg::LinalgOp>(op);
+  return linalgOp && linalg::isaContractionOpInterface(linalgOp);
+}
+
+/// Whether `value`, through reshapes and elementwise ops, meets one that is scaled
+/// by `factor`.
+static bool meetsScaled(Value value, Value factor) {
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  SmallVector<Value> worklist{value};
+  while (!worklist.empty())
+    for (Operation *reader : worklist.pop_back_val().getUsers()) {
+      auto linalgOp = dyn_cast<linalg::LinalgOp>(reader);
+      bool isElementwise = linalgOp && linalgOp.getNumReductionLoops() == 0;
+      if (!seen.insert(reader).second ||
+          (!isElementwise &&
+           !isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(reader)))
+        continue;
+      for (Value operand : reader->getOperands()) {
+        auto scale = getUnshaped(operand).getDefiningOp<ScaleOp>();
+        if (scale && getUnshaped(scale.getFactor()) == factor)
+          return true;
+      }
+      llvm::append_range(worklist, reader->getResults());
+    }
+  return false;
+}
+
+/// The contraction that `use` leads to by casts and reshapes that nothing else
+/// reads, none of which stores the value in fewer than 16 bits or, unless
+/// `allowF16`, in f16.
+static Operation *getOnlyContraction(OpOperand &use, bool allowF16) {
+  OpOperand *next = &use;
+  while (true) {
+    Operation *reader = next->getOwner();
+    Type type = getElementTypeOrSelf(next->get());
+    if (isContraction(reader)) {
+      bool isLeft = next->getOperandNumber() == 0;
+      bool fits = !isQuantizedFloat(type) && (allowF16 || !type.isF16());
+      return isLeft && fits ? reader : nullptr;
+    }
+    if (reader->getNumResults() != 1 || !reader->getResult(0).hasOneUse())
+      return nullptr;
+    next = &*reader->getResult(0).use_begin();
+  }
+}
+
 void CommutePass::sink(RewriterBase &rewriter, ScaleOp scale) {
   SmallVector<ScaleOp> worklist{scale};
   while (!worklist.empty()) {
     ScaleOp next = worklist.pop_back_val();
-    Operation *def = next.getValue().getDefiningOp();
-    auto linalgDef = dyn_cast_or_null<linalg::LinalgOp>(def);
-    if (linalgDef && linalg::isaContractionOpInterface(linalgDef))
+    if (isContraction(next.getValue().getDefiningOp()))
       continue; // arrived
     while (!next->use_empty()) {
       OpOperand &use = *next->use_begin();
@@ -197,6 +266,26 @@ void CommutePass::sink(RewriterBase &rewriter, ScaleOp scale) {
     }
     rewriter.eraseOp(next);
   }
+}
+
+bool CommutePass::sinkFurther(RewriterBase &rewriter, ScaleOp scale) {
+  SmallVector<OpOperand *> taken;
+  for (OpOperand &use : scale.getResult().getUses()) {
+    Refusal refusal;
+    Operation *contraction = getOnlyContraction(use, allowF16Range);
+    if (contraction && contraction->getNumResults() == 1 &&
+        succeeded(canSinkScale(use, scale.getDims(), getOptions(), refusal)) &&
+        meetsScaled(contraction->getResult(0),
+                    getUnshaped(scale.getFactor())))
+      taken.push_back(&use);
+  }
+  for (OpOperand *use : taken) {
+    sink(rewriter, sinkThrough(rewriter, scale, *use));
+    ++numCommuted;
+  }
+  if (scale->use_empty())
+    rewriter.eraseOp(scale);
+  return !taken.empty();
 }
 
 void CommutePass::reportStatistics() {

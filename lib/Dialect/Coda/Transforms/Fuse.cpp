@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "coda/Dialect/Coda/Analysis/FusionLegality.h"
+#include "coda/Dialect/Coda/Analysis/SizeOrigin.h"
 #include "coda/Dialect/Coda/IR/CodaOps.h"
 #include "coda/Dialect/Coda/Transforms/Passes.h"
 #include "coda/Dialect/Coda/Transforms/TileOpUtils.h"
@@ -63,6 +64,110 @@ struct ComposeReshapes : OpRewritePattern<OuterOp> {
   }
 };
 
+/// An expansion of dims that were collapsed, some of extents that only a call shows:
+/// each that is known to be as it was before is left alone, so that the rest is one
+/// reshape, or reshapes fewer dims.
+struct ComposeDynamicReshapes : OpRewritePattern<tensor::ExpandShapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::ExpandShapeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto collapse = op.getSrc().getDefiningOp<tensor::CollapseShapeOp>();
+    if (!collapse || op.getSrcType().hasStaticShape())
+      return failure();
+    Value source = collapse.getSrc();
+    SmallVector<OpFoldResult> sizes = op.getMixedOutputShape();
+    SmallVector<ReassociationIndices> from, to;
+    for (auto [g, group] : llvm::enumerate(collapse.getReassociationIndices()))
+      match(source, group, sizes, op.getReassociationIndices()[g], from, to);
+    if (from.size() == static_cast<size_t>(op.getSrcType().getRank()))
+      return failure();
+    if (llvm::any_of(from, [](auto &group) { return group.size() != 1; }))
+      source = tensor::CollapseShapeOp::create(rewriter, op.getLoc(), source,
+                                               from);
+    if (llvm::any_of(to, [](auto &group) { return group.size() != 1; }))
+      source = tensor::ExpandShapeOp::create(
+          rewriter, op.getLoc(), op.getResultType(), source, to, sizes);
+    if (source.getType() != op.getResultType())
+      return failure();
+    rewriter.replaceOp(op, source);
+    return success();
+  }
+
+private:
+  /// Splits dims `own` of `source`, and dims `result` of extents `sizes` that they
+  /// are reshaped to, into groups that correspond.
+  static void match(Value source, ArrayRef<int64_t> own,
+                    ArrayRef<OpFoldResult> sizes, ArrayRef<int64_t> result,
+                    SmallVectorImpl<ReassociationIndices> &from,
+                    SmallVectorImpl<ReassociationIndices> &to) {
+    ArrayRef<int64_t> shape =
+        cast<RankedTensorType>(source.getType()).getShape();
+    auto extent = [&](int64_t d) {
+      return getConstantIntValue(sizes[d]).value_or(ShapedType::kDynamic);
+    };
+    size_t first = from.size();
+    while (own.size() > 1 && result.size() > 1) {
+      unsigned i = 1, j = 1;
+      if (!isSameSize(sizes[result.front()], source, own.front())) {
+        int64_t before = shape[own.front()], after = extent(result.front());
+        auto isKnown = [&] {
+          return !ShapedType::isDynamic(before) && !ShapedType::isDynamic(after);
+        };
+        while (isKnown() && before != after) {
+          bool ownIsLess = before < after;
+          int64_t next = ShapedType::kDynamic;
+          if (ownIsLess && i < own.size())
+            next = shape[own[i++]];
+          else if (!ownIsLess && j < result.size())
+            next = extent(result[j++]);
+          int64_t &product = ownIsLess ? before : after;
+          product = ShapedType::isDynamic(next) ? next : product * next;
+        }
+        if (!isKnown())
+          break;
+      }
+      // What is left on one side alone are ones.
+      if (i == own.size() || j == result.size())
+        break;
+      from.emplace_back(own.take_front(i));
+      to.emplace_back(result.take_front(j));
+      own = own.drop_front(i);
+      result = result.drop_front(j);
+    }
+    // Two that are left are the same, but where another is 0.
+    if (from.size() > first && own.size() == 1 && result.size() == 1 &&
+        !isSameSize(sizes[result.front()], source, own.front())) {
+      llvm::append_range(from.back(), own);
+      llvm::append_range(to.back(), result);
+      return;
+    }
+    from.emplace_back(own);
+    to.emplace_back(result);
+  }
+};
+
+/// A result that is what the op loads, as is the cotangent of a product that is
+/// stored as it is, is the loaded value: nothing has to copy it.
+struct ForwardCopies : OpInterfaceRewritePattern<TileOpInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+  LogicalResult matchAndRewrite(TileOpInterface op,
+                                PatternRewriter &rewriter) const override {
+    bool changed = false;
+    for (unsigned o = 0; o < op->getNumResults(); ++o)
+      for (unsigned i = 0; i < op.getInputs().size(); ++i) {
+        if (op->getResult(o).use_empty() || op.getCombiner(o) ||
+            op.getLoadCombiner(i) ||
+            op->getResult(o).getType() != op.getInputs()[i].getType() ||
+            op.getOutputMap(o) != op.getInputMap(i) ||
+            !llvm::equal(op.getYieldedValues(o), op.getInputArguments(i)))
+          continue;
+        rewriter.replaceAllUsesWith(op->getResult(o), op.getInputs()[i]);
+        changed = true;
+      }
+    return success(changed);
+  }
+};
+
 class FusePass : public coda::impl::FusePassBase<FusePass> {
 public:
   using FusePassBase::FusePassBase;
@@ -93,6 +198,7 @@ private:
   LegalityOptions getOptions() const {
     LegalityOptions options;
     options.strict = numerics == Numerics::Strict;
+    options.allowF16Range = allowF16Range;
     return options;
   }
   /// The blocks that tile ops may stand in.
@@ -114,7 +220,8 @@ private:
     // An extent taken from a result would make its readers depend on it.
     memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
     patterns
-        .add<ComposeReshapes<tensor::ExpandShapeOp, tensor::CollapseShapeOp>,
+        .add<ForwardCopies, ComposeDynamicReshapes,
+             ComposeReshapes<tensor::ExpandShapeOp, tensor::CollapseShapeOp>,
              ComposeReshapes<tensor::CollapseShapeOp, tensor::ExpandShapeOp>>(
             &getContext());
     (void)applyPatternsGreedily(getOperation(), std::move(patterns));
@@ -180,6 +287,96 @@ bool FusePass::joinSiblings(Block &block) {
   return false;
 }
 
+/// Multiplies the left factor of the producer of `plan` by what the plan says,
+/// values of its region or of that of `consumer`, in a map; what makes the factor
+/// takes that in.
+static void multiplyLeftFactor(RewriterBase &rewriter, TileOpInterface consumer,
+                               const JoinPlan &plan) {
+  TileOpInterface producer = plan.producer;
+  Location loc = producer->getLoc();
+  Value factor = producer.getLhs().front();
+  AffineMap factorMap = producer.getLhsMap(0);
+  rewriter.setInsertionPoint(consumer);
+  TileOpSpec spec;
+  // The map's dims: those of the factor, b and m before n, which k is here.
+  SmallVector<unsigned> dims;
+  for (AffineExpr e : factorMap.getResults())
+    dims.push_back(cast<AffineDimExpr>(e).getPosition());
+  llvm::sort(dims);
+  SmallVector<AffineExpr> newDims(producer.getNumDomainDims());
+  for (auto [position, d] : llvm::enumerate(dims)) {
+    DimKind kind = producer.getDimKind(d);
+    ++spec.dims[unsigned(kind == DimKind::k ? DimKind::n : kind)];
+    newDims[d] = rewriter.getAffineDimExpr(position);
+  }
+  auto addLoad = [&](Value value, ArrayRef<AffineExpr> exprs) {
+    spec.inputs.push_back(value);
+    spec.loadCombiners.push_back(rewriter.getUnitAttr());
+    spec.maps.push_back(
+        AffineMap::get(dims.size(), 0, exprs, rewriter.getContext()));
+  };
+  SmallVector<AffineExpr> exprs;
+  for (AffineExpr e : factorMap.getResults())
+    exprs.push_back(newDims[cast<AffineDimExpr>(e).getPosition()]);
+  addLoad(factor, exprs);
+
+  SmallVector<Value> multipliers;
+  for (const RowFactor &step : plan.factors)
+    multipliers.push_back(step.value);
+  llvm::SmallPtrSet<Operation *, 32> needed =
+      getNeededOps(multipliers, [](Value) { return false; });
+  llvm::SmallPtrSet<Value, 8> read(multipliers.begin(), multipliers.end());
+  for (Operation *op : needed)
+    read.insert_range(op->getOperands());
+  SmallVector<Value> loaded;
+  for (TileOpInterface op : {producer, consumer})
+    for (unsigned i = 0; i < op.getInputs().size(); ++i) {
+      Value argument = op.getInputArguments(i).front();
+      if (!read.contains(argument))
+        continue;
+      loaded.push_back(argument);
+      SmallVector<AffineExpr> own;
+      for (AffineExpr e : op.getInputMap(i).getResults()) {
+        unsigned d = cast<AffineDimExpr>(e).getPosition();
+        own.push_back(
+            newDims[op == consumer ? plan.consumerToProducer[d] : d]);
+      }
+      addLoad(op.getInputs()[i], own);
+    }
+  Type type = getElementTypeOrSelf(factor);
+  spec.outputs = {tensor::EmptyOp::create(
+      rewriter, loc, tensor::getMixedSizes(rewriter, loc, factor), type)};
+  spec.combiners = {rewriter.getUnitAttr()};
+  spec.fresh = {false};
+  spec.maps.push_back(spec.maps.front());
+
+  TileOpInterface map = createTileOp(rewriter, loc, spec);
+  ArrayRef<BlockArgument> arguments = map.getBody().getArguments();
+  IRMapping mapping;
+  for (auto [from, to] : llvm::zip_equal(loaded, arguments.drop_front()))
+    mapping.map(from, to);
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToEnd(&map.getBody().front());
+  for (TileOpInterface op : {producer, consumer})
+    for (Operation &inner : op.getBody().front())
+      if (needed.contains(&inner))
+        rewriter.clone(inner, mapping);
+  Value value = arguments.front();
+  for (const RowFactor &step : plan.factors) {
+    value = convertFloat(rewriter, loc, value, step.value.getType());
+    Value by = mapping.lookup(step.value);
+    value = step.divides
+                ? arith::DivFOp::create(rewriter, loc, value, by).getResult()
+                : arith::MulFOp::create(rewriter, loc, value, by).getResult();
+  }
+  if (plan.isNegated)
+    value = arith::NegFOp::create(rewriter, loc, value);
+  YieldOp::create(rewriter, loc, convertFloat(rewriter, loc, value, type));
+  rewriter.modifyOpInPlace(producer, [&] {
+    producer->setOperand(0, map->getResult(0));
+  });
+}
+
 bool FusePass::join(TileOpInterface consumer, unsigned input, JoinPlan &plan) {
   IRRewriter rewriter(&getContext());
   switch (plan.kind) {
@@ -203,6 +400,8 @@ bool FusePass::join(TileOpInterface consumer, unsigned input, JoinPlan &plan) {
     return true;
   }
   case JoinKind::Absorb:
+    if (!plan.factors.empty() || plan.isNegated)
+      multiplyLeftFactor(rewriter, consumer, plan);
     absorbProducts(rewriter, plan.producer, consumer, input,
                    {plan.consumerToProducer}, plan.accumulator);
     ++numAbsorbed;
@@ -309,10 +508,6 @@ void FusePass::reportRefusals(Block &block) {
     auto consumer = dyn_cast<TileOpInterface>(op);
     if (!consumer)
       continue;
-    // A gemm that loads what an earlier one stored reads it from memory by
-    // design; only a map that stays alone is worth a remark.
-    if (consumer.getNumProducts())
-      continue;
     // Of several producers the last is the one that it could be a part of.
     std::optional<Refusal> last;
     Operation *lastProducer = nullptr;
@@ -321,6 +516,16 @@ void FusePass::reportRefusals(Block &block) {
       Refusal refusal;
       if (succeeded(planJoin(consumer, i, getOptions(), plan, refusal)))
         continue;
+      // A gemm that loads what an earlier one stored reads it from memory by
+      // design, unless it adds it up only.
+      if (consumer.getNumProducts()) {
+        if (plan.kind == JoinKind::Absorb) {
+          emitRefusal(consumer, "coda-fuse", "product not added to the accumulator",
+                      refusal);
+          ++numRefused;
+        }
+        continue;
+      }
       Operation *producer = getViewed(consumer.getInputs()[i]).getDefiningOp();
       if (last && lastProducer && producer &&
           !(lastProducer->getBlock() == producer->getBlock() &&

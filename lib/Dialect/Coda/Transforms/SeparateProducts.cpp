@@ -7,6 +7,7 @@
 
 #include "coda/Dialect/Coda/Transforms/SeparateProducts.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -123,4 +124,86 @@ TileOpInterface coda::createEpilogueMap(OpBuilder &b, TileOpInterface op,
   for (Operation &inner : op.getBody().front())
     b.clone(inner, mapping);
   return map;
+}
+
+TileOpInterface coda::createGemmWithout(
+    OpBuilder &b, TileOpInterface op,
+    const llvm::MapVector<unsigned, PlainGemm> &separate) {
+  TileOpSpec old(op), spec;
+  unsigned numProducts = op.getNumProducts();
+  // The k dims of what is separated are none of the rest's.
+  SmallVector<bool> isKept(op.getNumDomainDims());
+  for (unsigned d = 0; d < isKept.size(); ++d)
+    isKept[d] = op.getDimKind(d) != DimKind::k;
+  for (unsigned p = 0; p < numProducts; ++p)
+    if (!separate.contains(p))
+      for (AffineExpr e : op.getLhsMap(p).getResults())
+        isKept[cast<AffineDimExpr>(e).getPosition()] = true;
+  SmallVector<AffineExpr> newDims(isKept.size(), b.getAffineConstantExpr(0));
+  unsigned next = 0;
+  for (unsigned d = 0; d < isKept.size(); ++d)
+    if (isKept[d]) {
+      newDims[d] = b.getAffineDimExpr(next++);
+      ++spec.dims[unsigned(op.getDimKind(d))];
+    }
+  auto remap = [&](AffineMap map) {
+    return map.replaceDimsAndSymbols(newDims, {}, next, 0);
+  };
+  SmallVector<AffineMap> rhsMaps;
+  unsigned product = 0;
+  for (int32_t size : old.accSizes) {
+    spec.accSizes.push_back(0);
+    for (unsigned end = product + size; product < end; ++product) {
+      if (separate.contains(product))
+        continue;
+      ++spec.accSizes.back();
+      spec.lhs.push_back(old.lhs[product]);
+      spec.rhs.push_back(old.rhs[product]);
+      spec.maps.push_back(remap(op.getLhsMap(product)));
+      rhsMaps.push_back(remap(op.getRhsMap(product)));
+    }
+  }
+  llvm::append_range(spec.maps, rhsMaps);
+  spec.inputs = old.inputs;
+  spec.loadCombiners = old.loadCombiners;
+  for (unsigned i = 0; i < old.inputs.size(); ++i)
+    spec.maps.push_back(remap(op.getInputMap(i)));
+  for (const auto &[number, gemm] : separate) {
+    spec.inputs.push_back(gemm.op->getResult(0));
+    spec.loadCombiners.push_back(b.getUnitAttr());
+    SmallVector<AffineExpr> exprs;
+    for (unsigned d : gemm.dims)
+      exprs.push_back(newDims[d]);
+    spec.maps.push_back(AffineMap::get(next, 0, exprs, b.getContext()));
+  }
+  spec.outputs = old.outputs;
+  spec.combiners = old.combiners;
+  spec.fresh = old.fresh;
+  for (unsigned o = 0; o < old.outputs.size(); ++o)
+    spec.maps.push_back(remap(op.getOutputMap(o)));
+
+  TileOpInterface result = createTileOp(b, op->getLoc(), spec);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(&result.getBody().front());
+  // What is loaded comes last; the arguments before are the same.
+  unsigned numArguments = op.getBody().getNumArguments();
+  IRMapping mapping;
+  mapping.map(op.getBody().getArguments(),
+              result.getBody().getArguments().take_front(numArguments));
+  unsigned input = old.inputs.size();
+  for (const auto &[number, gemm] : separate) {
+    unsigned accumulator = 0, end = old.accSizes[0];
+    while (number >= end)
+      end += old.accSizes[++accumulator];
+    for (auto [argument, loaded] :
+         llvm::zip_equal(op.getAccArguments(accumulator),
+                         result.getInputArguments(input)))
+      mapping.map(argument, arith::AddFOp::create(b, op->getLoc(),
+                                                  mapping.lookup(argument), loaded)
+                                .getResult());
+    ++input;
+  }
+  for (Operation &inner : op.getBody().front())
+    b.clone(inner, mapping);
+  return result;
 }

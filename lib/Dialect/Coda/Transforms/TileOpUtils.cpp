@@ -664,14 +664,25 @@ TileOpInterface coda::absorbProducts(RewriterBase &rewriter,
   for (BlockArgument argument : consumer.getBody().getArguments())
     if (argument != loaded)
       mapping.map(argument, body.getArgument(next++));
-  // What nothing changes by adding: -0.0, not 0.0.
-  auto type = cast<FloatType>(loaded.getType());
-  mapping.map(loaded, arith::ConstantFloatOp::create(
-                          rewriter, loc, type,
-                          APFloat::getZero(type.getFloatSemantics(), true))
-                          .getResult());
+  // The sum gets what nothing changes by: -0.0, not 0.0, unless it is subtracted.
+  // Times a factor it might be something else, as infinity times zero is.
+  OpOperand *summand = &*loaded.use_begin();
+  llvm::SmallPtrSet<Operation *, 4> dropped;
+  while (!isa<arith::AddFOp, arith::SubFOp>(summand->getOwner())) {
+    dropped.insert(summand->getOwner());
+    summand = &*summand->getOwner()->getResult(0).use_begin();
+  }
+  bool isSubtracted = isa<arith::SubFOp>(summand->getOwner()) &&
+                      summand->getOperandNumber() == 1;
+  auto type = cast<FloatType>(summand->get().getType());
+  mapping.map(summand->get(),
+              arith::ConstantFloatOp::create(
+                  rewriter, loc, type,
+                  APFloat::getZero(type.getFloatSemantics(), !isSubtracted))
+                  .getResult());
   for (Operation &inner : consumer.getBody().front())
-    rewriter.clone(inner, mapping);
+    if (!dropped.contains(&inner))
+      rewriter.clone(inner, mapping);
   rewriter.replaceOp(consumer, result->getResults());
   rewriter.eraseOp(producer);
   return result;

@@ -116,3 +116,40 @@ func.func @maps(%dq: tensor<8x4xf32>, %dv: tensor<8x2xf32>, %wq: tensor<4x16xf32
   }
   return %dx : tensor<8x16xf32>
 }
+
+// Two gemms of one left factor, though each has a product of another besides. Those
+// that share all of theirs are not among them.
+// CHECK-LABEL: func.func @one_of_two(
+// CHECK-SAME:    %[[H:[^:]+]]: tensor<8x16xf32>, %[[S:[^:]+]]: tensor<8x2xf32>, %[[T:[^:]+]]: tensor<8x2xf32>, %[[WQ:[^:]+]]: tensor<4x16xf32>, %[[B:[^:]+]]: tensor<4x2xf32>,
+// CHECK:       %[[P:.+]]:2 = coda.bundle -> tensor<8x4xf32>, tensor<8x4xf32> {
+// CHECK:         %[[Q:.+]] = coda.gemm
+// CHECK-NEXT:      acc(%[[H]][m, k0] * %[[WQ]][n, k0] + %[[S]][m, k1] * %[[B]][n, k1] :
+// CHECK:         %[[V:.+]] = coda.gemm
+// CHECK-NEXT:      acc(%[[T]][m, k0] * %[[B]][n, k0] + %[[H]][m, k1] * %[[WQ]][n, k1] :
+// CHECK:         coda.yield %[[Q]], %[[V]]
+// CHECK:       %[[R:.+]]:2 = coda.bundle -> tensor<8x4xf32>, tensor<8x4xf32> {
+// CHECK:         coda.gemm
+// CHECK-NEXT:      acc(%[[S]][m, k] * %[[B]][n, k] :
+// CHECK:         coda.gemm
+// CHECK-NEXT:      acc(%[[S]][m, k] * %[[B]][n, k] :
+// CHECK:       return %[[P]]#0, %[[P]]#1, %[[R]]#0, %[[R]]#1
+func.func @one_of_two(%h: tensor<8x16xf32>, %s: tensor<8x2xf32>, %t: tensor<8x2xf32>, %wq: tensor<4x16xf32>, %b: tensor<4x2xf32>, %q0: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>) {
+  %q = coda.gemm acc(%h[m, k0] * %wq[n, k0] + %s[m, k1] * %b[n, k1] : tensor<8x16xf32>, tensor<4x16xf32>, tensor<8x2xf32>, tensor<4x2xf32>) outs(%q0[m, n] : tensor<8x4xf32>) {
+  ^bb0(%a: f32):
+    coda.yield %a : f32
+  }
+  %v = coda.gemm acc(%t[m, k0] * %b[n, k0] + %h[m, k1] * %wq[n, k1] : tensor<8x2xf32>, tensor<4x2xf32>, tensor<8x16xf32>, tensor<4x16xf32>) outs(%q0[m, n] : tensor<8x4xf32>) {
+  ^bb0(%a: f32):
+    coda.yield %a : f32
+  }
+  %x = coda.gemm acc(%s[m, k] * %b[n, k] : tensor<8x2xf32>, tensor<4x2xf32>) outs(%q0[m, n] : tensor<8x4xf32>) {
+  ^bb0(%a: f32):
+    coda.yield %a : f32
+  }
+  %y = coda.gemm acc(%s[m, k] * %b[n, k] : tensor<8x2xf32>, tensor<4x2xf32>) outs(%q0[m, n] : tensor<8x4xf32>) {
+  ^bb0(%a: f32):
+    %0 = arith.negf %a : f32
+    coda.yield %0 : f32
+  }
+  return %q, %v, %x, %y : tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>
+}

@@ -332,3 +332,90 @@ func.func @mean_of_one_row_subtracted(%x: tensor<4xf32>, %v: tensor<4x2xf32>, %e
   %y = linalg.vecmat ins(%t, %v : tensor<4xf32>, tensor<4x2xf32>) outs(%z : tensor<2xf32>) -> tensor<2xf32>
   return %y : tensor<2xf32>
 }
+
+// -----
+
+// Where a product of a product is added to one that has the same scale, it passes
+// both: the sum is of products, scaled once.
+// CHECK-LABEL: func.func @two_products(
+// CHECK-SAME:    %[[X:[^:]+]]: tensor<8x4xbf16>, %[[V:[^:]+]]: tensor<4x2xbf16>, %[[A:[^:]+]]: tensor<4x3xbf16>, %[[B:[^:]+]]: tensor<3x2xbf16>,
+// CHECK:       %[[P:.+]] = linalg.matmul ins(%[[X]], %[[V]] :
+// CHECK:       %[[SP:.+]] = coda.scale %[[P]], %[[R:.+]] along [0]
+// CHECK:       %[[Q:.+]] = linalg.matmul ins(%[[X]], %[[A]] :
+// CHECK:       %[[T:.+]] = linalg.generic {{.*}} ins(%[[Q]] :
+// CHECK:       %[[U:.+]] = linalg.matmul ins(%[[T]], %[[B]] :
+// CHECK:       %[[SU:.+]] = coda.scale %[[U]], %[[R]] along [0]
+// CHECK:       linalg.generic {{.*}} ins(%[[SP]], %[[SU]] :
+// CHECK-NOT:   coda.scale
+#id = affine_map<(d0, d1) -> (d0, d1)>
+func.func @two_products(%x: tensor<8x4xbf16>, %v: tensor<4x2xbf16>, %a: tensor<4x3xbf16>, %b: tensor<3x2xbf16>, %e: tensor<8x2xf32>, %e3: tensor<8x3xf32>, %t0: tensor<8x3xbf16>) -> tensor<8x2xf32> {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<8x2xf32>) -> tensor<8x2xf32>
+  %z3 = linalg.fill ins(%zero : f32) outs(%e3 : tensor<8x3xf32>) -> tensor<8x3xf32>
+  %h = coda.rms_norm %x eps 1.0e-05 : tensor<8x4xbf16> -> tensor<8x4xbf16>
+  %p = linalg.matmul ins(%h, %v : tensor<8x4xbf16>, tensor<4x2xbf16>) outs(%z : tensor<8x2xf32>) -> tensor<8x2xf32>
+  %q = linalg.matmul ins(%h, %a : tensor<8x4xbf16>, tensor<4x3xbf16>) outs(%z3 : tensor<8x3xf32>) -> tensor<8x3xf32>
+  %t = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%q : tensor<8x3xf32>) outs(%t0 : tensor<8x3xbf16>) {
+  ^bb0(%i: f32, %o: bf16):
+    %0 = arith.truncf %i : f32 to bf16
+    linalg.yield %0 : bf16
+  } -> tensor<8x3xbf16>
+  %u = linalg.matmul ins(%t, %b : tensor<8x3xbf16>, tensor<3x2xbf16>) outs(%z : tensor<8x2xf32>) -> tensor<8x2xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%p, %u : tensor<8x2xf32>, tensor<8x2xf32>) outs(%e : tensor<8x2xf32>) {
+  ^bb0(%i: f32, %j: f32, %o: f32):
+    %0 = arith.addf %i, %j : f32
+    linalg.yield %0 : f32
+  } -> tensor<8x2xf32>
+  return %y : tensor<8x2xf32>
+}
+
+// -----
+
+// One that is added to nothing of that scale keeps it where it is, as does one whose
+// left factor the scale would leave in f16.
+// CHECK-LABEL: func.func @no_further(
+// CHECK:       %[[Q:.+]] = linalg.matmul
+// CHECK:       %[[S:.+]] = coda.scale %[[Q]], %{{.+}} along [0]
+// CHECK:       %[[U:.+]] = linalg.matmul ins(%[[S]],
+// CHECK:       return %[[U]]
+func.func @no_further(%x: tensor<8x4xf32>, %a: tensor<4x3xf32>, %b: tensor<3x2xf32>, %e: tensor<8x2xf32>, %e3: tensor<8x3xf32>) -> tensor<8x2xf32> {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<8x2xf32>) -> tensor<8x2xf32>
+  %z3 = linalg.fill ins(%zero : f32) outs(%e3 : tensor<8x3xf32>) -> tensor<8x3xf32>
+  %h = coda.rms_norm %x eps 1.0e-05 : tensor<8x4xf32> -> tensor<8x4xf32>
+  %q = linalg.matmul ins(%h, %a : tensor<8x4xf32>, tensor<4x3xf32>) outs(%z3 : tensor<8x3xf32>) -> tensor<8x3xf32>
+  %u = linalg.matmul ins(%q, %b : tensor<8x3xf32>, tensor<3x2xf32>) outs(%z : tensor<8x2xf32>) -> tensor<8x2xf32>
+  return %u : tensor<8x2xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @no_further_f16(
+// CHECK:       %[[P:.+]] = linalg.matmul
+// CHECK:       coda.scale %[[P]],
+// CHECK:       %[[Q:.+]] = linalg.matmul
+// CHECK:       %[[S:.+]] = coda.scale %[[Q]], %{{.+}} along [0]
+// CHECK:       %[[T:.+]] = linalg.generic {{.*}} ins(%[[S]] :
+// CHECK:       %[[U:.+]] = linalg.matmul ins(%[[T]],
+// CHECK-NOT:   coda.scale
+#id = affine_map<(d0, d1) -> (d0, d1)>
+func.func @no_further_f16(%x: tensor<8x4xf32>, %v: tensor<4x2xf32>, %a: tensor<4x3xf32>, %b: tensor<3x2xf16>, %e: tensor<8x2xf32>, %e3: tensor<8x3xf32>, %t0: tensor<8x3xf16>) -> tensor<8x2xf32> {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<8x2xf32>) -> tensor<8x2xf32>
+  %z3 = linalg.fill ins(%zero : f32) outs(%e3 : tensor<8x3xf32>) -> tensor<8x3xf32>
+  %h = coda.rms_norm %x eps 1.0e-05 : tensor<8x4xf32> -> tensor<8x4xf32>
+  %p = linalg.matmul ins(%h, %v : tensor<8x4xf32>, tensor<4x2xf32>) outs(%z : tensor<8x2xf32>) -> tensor<8x2xf32>
+  %q = linalg.matmul ins(%h, %a : tensor<8x4xf32>, tensor<4x3xf32>) outs(%z3 : tensor<8x3xf32>) -> tensor<8x3xf32>
+  %t = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%q : tensor<8x3xf32>) outs(%t0 : tensor<8x3xf16>) {
+  ^bb0(%i: f32, %o: f16):
+    %0 = arith.truncf %i : f32 to f16
+    linalg.yield %0 : f16
+  } -> tensor<8x3xf16>
+  %u = linalg.matmul ins(%t, %b : tensor<8x3xf16>, tensor<3x2xf16>) outs(%z : tensor<8x2xf32>) -> tensor<8x2xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%p, %u : tensor<8x2xf32>, tensor<8x2xf32>) outs(%e : tensor<8x2xf32>) {
+  ^bb0(%i: f32, %j: f32, %o: f32):
+    %0 = arith.addf %i, %j : f32
+    linalg.yield %0 : f32
+  } -> tensor<8x2xf32>
+  return %y : tensor<8x2xf32>
+}

@@ -31,12 +31,19 @@ bool isMatrixProduct(linalg::LinalgOp op);
 /// What `value` is a view of, behind reshapes and slices.
 Value getViewed(Value value);
 
+/// Whether `op` changes the type of a float and at most rounds it.
+bool isCast(Operation *op);
+
 /// Why a rewrite is refused: the reason, the op in its way, and what is wrong.
 struct Refusal {
   FusionReason reason = FusionReason::NoCommonSpace;
   Operation *culprit = nullptr;
   std::string detail;
 };
+
+/// Sets `refusal`; returns failure.
+LogicalResult refuse(Refusal &refusal, FusionReason reason, Operation *culprit,
+                     const Twine &detail);
 
 /// Emits the remark `[pass] what: reason: detail` at `op`, with a note at the
 /// culprit if that is another op.
@@ -78,6 +85,13 @@ enum class JoinKind {
   Slice      ///< the producer is cut into gemms of parts of its weight
 };
 
+/// What a region multiplies a product by, or divides: a value of it, one for all
+/// columns of a row.
+struct RowFactor {
+  Value value;
+  bool divides = false;
+};
+
 struct JoinPlan {
   JoinKind kind = JoinKind::Merge;
   TileOpInterface producer;
@@ -89,8 +103,11 @@ struct JoinPlan {
   Operation *view = nullptr;
   /// Merge and absorb: consumer dim -> producer dim, -1 if the consumer's alone.
   SmallVector<int> consumerToProducer;
-  /// Absorb: the consumer's accumulator.
+  /// Absorb: the consumer's accumulator, and what the producer's left factor is
+  /// multiplied by first.
   unsigned accumulator = 0;
+  SmallVector<RowFactor> factors;
+  bool isNegated = false;
   /// Unroll: the op and its dim.
   TileOpInterface unrolled;
   unsigned unrolledDim = 0;
@@ -100,10 +117,20 @@ struct JoinPlan {
 };
 
 /// Plans how input `input` of `consumer` is joined with the tile op that makes
-/// it, through views. Success with a null producer: no tile op makes it.
+/// it, through views. Success with a null producer: no tile op makes it. Of a plan
+/// that failed the kind is Absorb where the input is the result of a gemm that
+/// is added to an accumulator, and could not be a product of that.
 LogicalResult planJoin(TileOpInterface consumer, unsigned input,
                        const LegalityOptions &options, JoinPlan &plan,
                        Refusal &refusal);
+
+/// Plans that `producer`, a gemm whose result input `input` of `consumer` is,
+/// becomes a summand of an accumulator: A B + C D is one of two products. That of
+/// `planJoin`; on failure the refusal has a culprit if the result is added to an
+/// accumulator.
+LogicalResult planAbsorb(TileOpInterface producer, TileOpInterface consumer,
+                         unsigned input, const LegalityOptions &options,
+                         JoinPlan &plan, Refusal &refusal);
 
 /// Plans the merge of two maps, or of a gemm and a map, that load one value at
 /// every point of their spaces and do not depend on each other. Where one loads it

@@ -22,6 +22,10 @@ SizeOrigin getSizeOrigin(Value tensor, int64_t dim);
 /// The origin of a size that an op was given; that of a constant has no value.
 SizeOrigin getSizeOrigin(OpFoldResult size);
 
+/// Whether `size` is that of dim `dim` of `tensor`: their origins are one, or those
+/// of other operands of a tile op that the same dim of its domain indexes.
+bool isSameSize(OpFoldResult size, Value tensor, int64_t dim);
+
 /// Whether `size` elements from `offset` on are the whole of the dim `dim` of
 /// `tensor`.
 bool isWholeDim(Value tensor, int64_t dim, OpFoldResult offset,

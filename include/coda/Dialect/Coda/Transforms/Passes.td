@@ -219,7 +219,9 @@ def CommutePass : InterfacePass<"coda-commute", "FunctionOpInterface"> {
     `ScaleTransparentOpInterface` allows, to the far side of a contraction:
     `RMSNorm(x; w) W = r o ((x o w) W)`. A reader that cannot take the
     unscaled value keeps the normalised one. The statistic is then local to the
-    tile that makes x, and the factor to the tile that reads it.
+    tile that makes x, and the factor to the tile that reads it. A scale goes on
+    through a second contraction, `r o (u A) B`, whose result is added to something
+    with the same scale: the sum is then of products, and scaled once.
 
     Options: `numerics=strict` refuses every commute (reason strict-rounding);
     `allow-f16-range` permits it where the unnormalised value would be stored in
@@ -309,10 +311,14 @@ def FusePass : InterfacePass<"coda-fuse", "FunctionOpInterface"> {
     reshape between the two becomes a finer iteration space; a slice of a gemm's
     result becomes a gemm of a slice of the weight. Maps that join no producer
     but load one value are merged with each other, or with a gemm that loads it.
+    A result that is what the op loads there is the loaded value.
     A sum of the producer over columns that a tile holds, those of a head say, is a
     `coda.group_reduce` for the reader.
     A gemm whose result another gemm only adds to an accumulator gives its
-    products to that accumulator. Gemms are never recomputed.
+    products to that accumulator; what it is multiplied by before, one value for a
+    row or for all, its left factor is multiplied by where a tile op makes that
+    (f16: with `allow-f16-range`, or by a constant of at most 1). Gemms are never
+    recomputed.
 
     What is refused gets a remark with a reason of the closed list.
 
@@ -335,7 +341,10 @@ def FusePass : InterfacePass<"coda-fuse", "FunctionOpInterface"> {
            "strict: keep every rounding",
            [{::mlir::coda::getNumericsValues()}]>,
     Option<"keepRoundings", "keep-roundings", "bool", "false",
-           "Leave a rounding that is extended again for coda-autodiff to see">
+           "Leave a rounding that is extended again for coda-autodiff to see">,
+    Option<"allowF16Range", "allow-f16-range", "bool", "false",
+           "Store values in f16 that are multiplied before and not after a "
+           "product">
   ];
   let statistics = [
     Statistic<"numFused", "num-fused", "pairs of tile ops merged">,
@@ -444,10 +453,12 @@ def BundlePass : InterfacePass<"coda-bundle", "FunctionOpInterface"> {
   let summary = "Launch independent gemms of one left factor together";
   let description = [{
     Gemms of one block that read the same left factor, by the same kinds of
-    dims, and do not depend on each other become one `coda.bundle`. So do those
-    that are left and read the same right factor (gradients of the weights of one
-    activation), and maps of different spaces that one gemm reads the results
-    of (adjoints of the epilogues of such a bundle).
+    dims, and do not depend on each other become one `coda.bundle`; so do those
+    that are left and have one of several left factors in common (of q, k and v with
+    low-rank adapters). So do those that are left after that and read the same right
+    factor (gradients of the weights of one activation), and maps of different
+    spaces that one gemm reads the results of (adjoints of the epilogues of such a
+    bundle).
 
     ```mlir
     %q = coda.gemm acc(%h[m, k] * %wq[n, k]) outs(%q0[m, n]) {...}

@@ -10,6 +10,8 @@
 
 #include "coda/Dialect/Coda/IR/CodaOps.h"
 
+#include "llvm/ADT/MapVector.h"
+
 namespace mlir::coda {
 
 /// A gemm that stores its one accumulator as it is.
@@ -36,6 +38,18 @@ PlainGemm createPlainGemm(OpBuilder &b, TileOpInterface op,
 ///   coda.map ins(%acc[m, n], %r[m]) outs(%o[m, n]) {region}
 TileOpInterface createEpilogueMap(OpBuilder &b, TileOpInterface op,
                                   ArrayRef<PlainGemm> accumulators);
+
+/// Creates the gemm that does what `op` does without the products of `separate`,
+/// whose results it loads and adds to their accumulators instead: one product each,
+/// of an accumulator that keeps others.
+///
+///   coda.gemm acc(%a[m, k0] * %b[n, k0] + %c[m, k1] * %d[n, k1]) {region}
+///   ==>
+///   %cd = coda.gemm acc(%c[m, k] * %d[n, k]) outs(%e[m, n]) {store}
+///   coda.gemm acc(%a[m, k] * %b[n, k]) ins(%cd[m, n]) {region of acc + cd}
+TileOpInterface
+createGemmWithout(OpBuilder &b, TileOpInterface op,
+                  const llvm::MapVector<unsigned, PlainGemm> &separate);
 
 } // namespace mlir::coda
 

@@ -53,7 +53,8 @@ TileOpInterface mergeTileOps(RewriterBase &rewriter, TileOpInterface producer,
 
 /// Creates, before `consumer`, the tile op that adds the products of `producer`,
 /// a gemm that stores its one accumulator, to accumulator `accumulator` instead
-/// of loading their sum as input `input`, which its region only adds to it.
+/// of loading their sum as input `input`, which its region only adds to it; both
+/// times the same, if they are multiplied before.
 /// Replaces `consumer`; `producer` is erased.
 TileOpInterface absorbProducts(RewriterBase &rewriter, TileOpInterface producer,
                                TileOpInterface consumer, unsigned input,
