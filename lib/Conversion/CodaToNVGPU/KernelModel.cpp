@@ -149,6 +149,17 @@ bool TileModel::hasColumnReduction() const {
   return getNumColumnReductions() != 0;
 }
 
+int64_t TileModel::getReducedRows() const {
+  bool areFew = llvm::all_of(outputs, [&](const OutputModel &output) {
+    return output.reduce != ReduceKind::Columns ||
+           output.getGranule(innerM) == 1;
+  });
+  int64_t rows = dims[innerM].extent;
+  return areFew && !ShapedType::isDynamic(rows) && rows <= kFragmentRows
+             ? kFragmentRows
+             : kReducedRows;
+}
+
 namespace {
 
 /// Takes a tile op apart.
@@ -709,7 +720,8 @@ LogicalResult ModelBuilder::makeOutputs() {
   return success();
 }
 
-/// A group must be a run of columns: the inner n dims, all of them.
+/// A group must be a run of columns: the inner n dims, all of them. That of a whole
+/// row may end within a chunk: the columns behind it are the combiner's identity.
 LogicalResult ModelBuilder::makeGroups() {
   for (auto group : op.getBody().getOps<GroupReduceOp>()) {
     if (!group.getType().isF32())
@@ -730,6 +742,8 @@ LogicalResult ModelBuilder::makeGroups() {
     }
     if (found != over.size())
       return fail("a group keeps an inner n dim");
+    if (model.outerN.empty() && columns > 0)
+      columns = llvm::alignTo(columns, kMinChunk);
     if (columns % kMinChunk != 0 ||
         (model.groupColumns && model.groupColumns != columns))
       return fail("groups of " + Twine(columns) +

@@ -46,7 +46,8 @@ constexpr int64_t kConsumers = 2;
 constexpr int64_t kMaxAccumulators = 192;
 /// Multiprocessors that a kernel's tiles are dealt to.
 constexpr int64_t kMultiprocessors = 132;
-/// Rows that a reduction over rows may span: one fragment of each consumer.
+/// The most rows that a reduction over rows may span: one fragment of each
+/// consumer.
 constexpr int64_t kReducedRows = kConsumers * kFragmentRows;
 /// What the hardware takes on every device: blocks of a cluster.
 constexpr int64_t kMaxClusterBlocks = 8;
@@ -220,6 +221,9 @@ struct TileModel {
   int64_t getPrefetchedPerChunk() const;
   int64_t getStagingPerChunk() const;
   bool hasColumnReduction() const;
+  /// Rows of the tallest column reduction, where a fragment has them those of one;
+  /// tiles of no fewer, and no more than kReducedRows, hold it.
+  int64_t getReducedRows() const;
   /// The coordinates of point `point` of `uDims`, row-major, by dim; 0 along the
   /// others.
   SmallVector<int64_t> uCoords(ArrayRef<unsigned> uDims, int64_t point) const;

@@ -176,8 +176,9 @@ int64_t coda_gpu::getScratchBytes(const KernelModel &kernel,
                                   ScheduleAttr schedule) {
   int64_t bytes = 0;
   for (const TileModel &tile : kernel.tiles)
-    bytes = std::max(bytes, tile.getNumColumnReductions() * kReducedRows / 16 *
-                                4 * getTilePoints(tile, schedule));
+    bytes = std::max(bytes, tile.getNumColumnReductions() *
+                                getTileRows(schedule) / 16 * 4 *
+                                getTilePoints(tile, schedule));
   return schedule.getPingpong() ? kConsumers * bytes : bytes;
 }
 
@@ -474,8 +475,10 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
            output.groupColumns % chunk != 0))
         return fail("a row reduction over " + Twine(output.groupColumns) +
                     " columns does not fit tiles of " + Twine(points));
-    if (tile.hasColumnReduction() && shape[0] != kReducedRows)
-      return fail("a column reduction needs tiles of 128 rows");
+    if (tile.hasColumnReduction() &&
+        (shape[0] > kReducedRows || shape[0] < tile.getReducedRows()))
+      return fail("a column reduction needs tiles of 128 rows, or 64 where there "
+                  "are no more");
     if (tile.hasColumnReduction() &&
         chunk < std::min(kReducedChunk, tile.maxChunk))
       return fail("a column reduction needs chunks of 32 or 64 columns");
