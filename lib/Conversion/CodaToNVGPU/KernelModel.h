@@ -230,6 +230,20 @@ struct TileModel {
   int64_t getNumColumnReductions() const;
 };
 
+/// The first of the dims of the memref that make up a row of `factor`, what lies
+/// within its second stride, if rows are known not to be whole 16 bytes: the copy
+/// engine moves no such factor.
+std::optional<unsigned> getUnalignedRow(const OperandModel &factor);
+/// Runs `body` for each factor of `tile`.
+void forFactors(const TileModel &tile,
+                llvm::function_ref<void(const OperandModel &)> body);
+/// Elements from one row of a memref of type `type` to the next, of which dims
+/// from `row` on make up one, in whole 16 bytes; 0 if that is not known, or any
+/// other stride is not.
+int64_t getPaddedRow(MemRefType type, unsigned row);
+/// `type`, compact but for that.
+MemRefType getPaddedType(MemRefType type, unsigned row);
+
 struct KernelModel {
   mutable func::FuncOp func;
   /// The op itself or the members of the bundle.

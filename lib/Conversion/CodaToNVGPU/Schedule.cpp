@@ -393,9 +393,16 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
   int64_t depth = getDepthOfBlock(kernel);
   if (shape.size() != 3 || shape[2] != depth)
     return fail("tile must be [rows, columns, " + Twine(depth) + "]");
-  for (const TileModel &tile : kernel.tiles)
+  for (const TileModel &tile : kernel.tiles) {
     if (!tile.phases.empty() && tile.blockK != depth)
       return fail("factors of 8 bits and wider ones are in one kernel");
+    bool areAligned = true;
+    forFactors(tile, [&](const OperandModel &factor) {
+      areAligned &= !getUnalignedRow(factor);
+    });
+    if (!areAligned)
+      return fail("a factor is not aligned: its rows must be whole 16 bytes");
+  }
   int64_t unit =
       schedule.getPingpong() ? kFragmentRows : kConsumers * kFragmentRows;
   if (shape[0] < unit || shape[0] > 256 || shape[0] % unit != 0)
