@@ -444,7 +444,10 @@ def BundlePass : InterfacePass<"coda-bundle", "FunctionOpInterface"> {
     dims, and do not depend on each other become one `coda.bundle`. So do those
     that are left and read the same right factor (gradients of the weights of one
     activation), and maps of different spaces that one gemm reads the results
-    of (adjoints of the epilogues of such a bundle).
+    of (adjoints of the epilogues of such a bundle). Maps that reduce nothing and of
+    which the results are only returned, those that finish sums and the gradients of
+    weights of one token say, are launched together, up to eight of them, with up to 24
+    tensors of more than one dim.
 
     ```mlir
     %q = coda.gemm acc(%h[m, k] * %wq[n, k]) outs(%q0[m, n]) {...}
