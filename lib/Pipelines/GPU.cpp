@@ -66,6 +66,7 @@ void coda_gpu::buildGPUKernelsPipeline(OpPassManager &pm) {
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   coda::addCleanup(pm);
   pm.addPass(createGPUPassViews());
+  pm.addPass(createGPUPadRows());
   pm.addPass(createGPUCopyConstants());
   pm.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
   pm.addPass(coda::createCodaPlanWorkspace());

@@ -137,19 +137,6 @@ SmallVector<Value> TableFinder::getValues(const llvm::SmallBitVector &loops) {
   return values;
 }
 
-/// The extent of loop `d`, from the first operand that it indexes.
-static OpFoldResult getExtent(OpBuilder &b, linalg::GenericOp op, unsigned d) {
-  int64_t extent = op.getStaticLoopRanges()[d];
-  if (!ShapedType::isDynamic(extent))
-    return b.getIndexAttr(extent);
-  for (OpOperand &operand : op->getOpOperands())
-    if (std::optional<unsigned> r =
-            op.getMatchingIndexingMap(&operand).getResultPosition(
-                b.getAffineDimExpr(d)))
-      return tensor::getMixedSize(b, op.getLoc(), operand.get(), *r);
-  llvm_unreachable("every dim of a linalg op indexes an operand");
-}
-
 /// A generic over `loops` of `op` that yields `values` of its body.
 static linalg::GenericOp createTable(RewriterBase &rewriter,
                                      linalg::GenericOp op,
@@ -173,10 +160,12 @@ static linalg::GenericOp createTable(RewriterBase &rewriter,
                                rewriter.getAffineConstantExpr(0));
   SmallVector<unsigned> position(op.getNumLoops());
   SmallVector<OpFoldResult> sizes;
+  SmallVector<Range> ranges =
+      cast<linalg::LinalgOp>(op.getOperation()).createLoopRanges(rewriter, loc);
   for (unsigned d : loops.set_bits()) {
     position[d] = sizes.size();
     dims[d] = rewriter.getAffineDimExpr(sizes.size());
-    sizes.push_back(getExtent(rewriter, op, d));
+    sizes.push_back(ranges[d].size);
   }
   SmallVector<Value> inputs, arguments, inits;
   SmallVector<AffineMap> maps;

@@ -39,6 +39,27 @@ static Type toBufferType(Type type) {
   return MemRefType::get(tensor.getShape(), tensor.getElementType());
 }
 
+/// Arguments of a kernel by number, and the first dims of their rows, that have to be
+/// padded.
+using PaddedRows = SmallVector<std::pair<unsigned, unsigned>>;
+
+/// The factors of `kernel` of which the rows are not whole 16 bytes, and could be.
+static PaddedRows getPaddedRows(const KernelModel &kernel) {
+  PaddedRows padded;
+  for (const TileModel &tile : kernel.tiles)
+    forFactors(tile, [&](const OperandModel &factor) {
+      std::optional<unsigned> row = getUnalignedRow(factor);
+      auto argument = dyn_cast<BlockArgument>(factor.memref);
+      if (!row || !argument || !factor.type.getLayout().isIdentity() ||
+          getPaddedRow(factor.type, *row) == 0)
+        return;
+      std::pair<unsigned, unsigned> found(argument.getArgNumber(), *row);
+      if (!llvm::is_contained(padded, found))
+        padded.push_back(found);
+    });
+  return padded;
+}
+
 /// Copies a tile op or bundle onto memrefs: its operands by `mapping`, no
 /// results.
 static void cloneOnBuffers(OpBuilder &builder, Operation *op,
@@ -189,10 +210,12 @@ static void getRequirements(const TileModel &tile, TileOpInterface op,
 
 /// Whether a schedule fits `op`, a tile op or bundle on tensors, once it is on
 /// memrefs, provided that `requirements` hold, and that there are no more than
-/// `maxRows` rows (0: any number); if not, `reason` says why.
+/// `maxRows` rows (0: any number); if not, `reason` says why. `padded` are the
+/// operands, by their places in `getOperands`, of which the rows have to be padded
+/// for it.
 static bool hasSchedule(Operation *op, std::string &reason,
                         SmallVectorImpl<Requirement> &requirements,
-                        int64_t maxRows = 0) {
+                        PaddedRows &padded, int64_t maxRows = 0) {
   SetVector<Value> operands = getOperands(op);
   SmallVector<Type> types;
   for (Value operand : operands)
@@ -208,6 +231,16 @@ static bool hasSchedule(Operation *op, std::string &reason,
   if (maxRows)
     (*function)->setAttr(kMaxRowsAttrName, builder.getI64IntegerAttr(maxRows));
   FailureOr<KernelModel> kernel = buildKernelModel(*function, reason);
+  if (failed(kernel))
+    return false;
+  padded = getPaddedRows(*kernel);
+  for (auto [number, row] : padded) {
+    BlockArgument argument = body->getArgument(number);
+    argument.setType(
+        getPaddedType(cast<MemRefType>(argument.getType()), row));
+  }
+  if (!padded.empty())
+    kernel = buildKernelModel(*function, reason);
   if (failed(kernel) ||
       !selectSchedule(*kernel, /*batchInvariant=*/false, reason))
     return false;
@@ -261,7 +294,9 @@ struct GPUDecomposeUnscheduled
       return;
     std::string reason;
     SmallVector<Requirement> requirements;
-    if (hasSchedule(op, reason, requirements)) {
+    PaddedRows padded;
+    if (hasSchedule(op, reason, requirements, padded)) {
+      padRows(func, op, padded);
       if (!requirements.empty())
         dispatch(func, op, requirements, symbols);
       dispatchRows(func, op, symbols);
@@ -280,7 +315,8 @@ struct GPUDecomposeUnscheduled
     for (Operation *member : members) {
       std::string own;
       SmallVector<Requirement> unused;
-      if (hasSchedule(member, own, unused))
+      PaddedRows padded;
+      if (hasSchedule(member, own, unused, padded))
         scheduled.push_back(member);
       else
         others.push_back({member, own});
@@ -316,10 +352,11 @@ struct GPUDecomposeUnscheduled
       for (; product < first + size; ++product) {
         std::string own;
         SmallVector<Requirement> requirements;
+        PaddedRows padded;
         PlainGemm gemm =
             createPlainGemm(builder, tile, product, {tile.getLhs()[product]},
                             {tile.getRhs()[product]});
-        if (hasSchedule(gemm.op, own, requirements)) {
+        if (hasSchedule(gemm.op, own, requirements, padded)) {
           gemm.op->erase();
           continue;
         }
@@ -331,9 +368,10 @@ struct GPUDecomposeUnscheduled
     TileOpInterface rest;
     std::string unused;
     SmallVector<Requirement> requirements;
+    PaddedRows padded;
     if (isRest && !others.empty())
       rest = createGemmWithout(builder, tile, others);
-    if (!rest || !hasSchedule(rest, unused, requirements)) {
+    if (!rest || !hasSchedule(rest, unused, requirements, padded)) {
       if (rest)
         rest->erase();
       for (auto &[number, gemm] : others)
@@ -349,6 +387,25 @@ struct GPUDecomposeUnscheduled
     for (auto [entry, own] : llvm::zip_equal(others, reasons))
       decompose(func, entry.second.op, own, symbols);
     return true;
+  }
+
+  /// Notes at the arguments of `func`, a kernel that holds `op`, that their rows are
+  /// to be padded.
+  void padRows(func::FuncOp func, Operation *op, const PaddedRows &padded) {
+    if (padded.empty())
+      return;
+    SetVector<Value> operands = getOperands(op);
+    OpBuilder builder(&getContext());
+    for (auto [number, row] : padded)
+      func.setArgAttr(cast<BlockArgument>(operands[number]).getArgNumber(),
+                      kPaddedRowAttrName, builder.getI64IntegerAttr(row));
+    op->emitRemark("[coda-gpu-decompose-unscheduled] '")
+        << func.getName()
+        << "': padded-rows: the copy engine takes rows of whole 16 bytes, and "
+           "those of "
+        << padded.size()
+        << " of its factors are not: they are made with more, or copied to a "
+           "buffer that has more";
   }
 
   /// `op`, in `func`, is no kernel: where its accumulators alone are, they become
@@ -375,7 +432,8 @@ struct GPUDecomposeUnscheduled
       product += size;
       std::string unused;
       SmallVector<Requirement> requirements;
-      areKernels &= hasSchedule(gemms.back().op, unused, requirements);
+      PaddedRows padded;
+      areKernels &= hasSchedule(gemms.back().op, unused, requirements, padded);
     }
     ++numDecomposed;
     std::string what = "no schedule on sm_90a: " + reason.str();
@@ -388,7 +446,8 @@ struct GPUDecomposeUnscheduled
     TileOpInterface map = createEpilogueMap(builder, tile, gemms);
     std::string unused;
     SmallVector<Requirement> requirements;
-    bool isKernel = hasSchedule(map, unused, requirements);
+    PaddedRows padded;
+    bool isKernel = hasSchedule(map, unused, requirements, padded);
     remark(func, op, "kernel",
            what + "; its products are kernels of their own" +
                (isKernel ? "" : ", the rest of it runs as loops"));
@@ -483,6 +542,7 @@ struct GPUDecomposeUnscheduled
       return;
     std::string reason;
     SmallVector<Requirement> requirements;
+    PaddedRows padded;
     bool fits = false;
     if (hasMany)
       reason = "another member has more of them in any call";
@@ -490,7 +550,7 @@ struct GPUDecomposeUnscheduled
       // What is known of one version only is not worth another.
       reason = "columns, or terms of a sum, are not known either";
     else
-      fits = hasSchedule(op, reason, requirements, kFragmentRows);
+      fits = hasSchedule(op, reason, requirements, padded, kFragmentRows);
     if (!fits) {
       op->emitRemark("[coda-gpu-decompose-unscheduled] one version of '")
           << func.getName() << "': few-rows: at most " << kFragmentRows

@@ -130,16 +130,22 @@ void EpilogueEmitter::addToRows(RowCombination &rows, Placed placed) {
       rows.add(half, element(value, Full, place(half, one)));
 }
 
+/// `placed`, and the identity of `combiner` in columns beyond the last.
+EpilogueEmitter::Placed
+EpilogueEmitter::maskColumns(CombinerAttrInterface combiner, Placed placed) {
+  if (!masksColumns)
+    return placed;
+  Value identity = arith::ConstantOp::create(
+      b, loc, combiner.getIdentity(b.getF32Type()));
+  return {arith::SelectOp::create(
+              b, loc, broadcast({columnMask(), Column}, Full),
+              broadcast(placed, Full), broadcast({identity, None}, Full)),
+          Full};
+}
+
 void EpilogueEmitter::reduceRows(const OutputModel &output, unsigned number,
                                  int64_t point, Placed placed) {
-  if (masksColumns) {
-    Value identity = arith::ConstantOp::create(
-        b, loc, output.combiner.getIdentity(b.getF32Type()));
-    placed = {arith::SelectOp::create(
-                  b, loc, broadcast({columnMask(), Column}, Full),
-                  broadcast(placed, Full), broadcast({identity, None}, Full)),
-              Full};
-  }
+  placed = maskColumns(output.combiner, placed);
   auto [it, isNew] = rowStates.try_emplace(
       {number, point, rowBlock()}, RowCombination(b, loc, output.combiner));
   addToRows(it->second, placed);
@@ -298,7 +304,10 @@ void EpilogueEmitter::enterGroup() {
     for (chunk = first; chunk < first + tile.groupColumns / chunkColumns;
          ++chunk) {
       enterChunk();
-      walkChunk([&] { addToRows(rows, evaluate(group.getValue())); });
+      walkChunk([&] {
+        addToRows(rows, maskColumns(group.getCombiner(),
+                                    evaluate(group.getValue())));
+      });
       if ((chunk + 1) * chunkColumns % kMaxChunk == 0)
         rows.fold();
     }
@@ -335,7 +344,7 @@ void EpilogueEmitter::reduceColumns(const OutputModel &output, unsigned number,
 /// columns, each of which ends with one 8-column block, or of 32 columns with
 /// one of the two of it, as of 16 each two of the lanes do; then to the scratch.
 void EpilogueEmitter::finishColumnChunk() {
-  // A strip is the 16 rows of a warp: of the tile's 8.
+  // A strip is the 16 rows of a warp: of the tile's 8, or 4.
   Value strips =
       e.schedule.getPingpong() ? e.i32(fragment) : e.consumer;
   int64_t scratch = 0;
@@ -390,7 +399,7 @@ void EpilogueEmitter::finishColumnChunk() {
 
 /// Where the scratch of a column reduction begins; one float a strip and column.
 Value EpilogueEmitter::scratchBase(int64_t number) {
-  int64_t bytes = kReducedRows / 16 * points * 4;
+  int64_t bytes = getTileRows(e.schedule) / 16 * points * 4;
   Value base = e.i32(SharedMemory(e.kernel, e.schedule).scratch + number * bytes);
   if (!e.schedule.getPingpong())
     return base;
@@ -439,7 +448,8 @@ void EpilogueEmitter::finishColumn(Value thread, Value column) {
       Value base = e.sharedPointer(
           e.add(scratchBase(scratch), e.mul(thread, e.i32(4))));
       Value sum;
-      for (int64_t strip = 0; strip < kReducedRows / 16; ++strip) {
+      for (int64_t strip = 0; strip < getTileRows(e.schedule) / 16;
+           ++strip) {
         Value part = LLVM::LoadOp::create(
             b, loc, b.getF32Type(), e.offsetPointer(base, strip * points * 4));
         sum = sum ? output.combiner.combine(b, loc, sum, part) : part;

@@ -598,6 +598,7 @@ private:
   void stage(Value value, Type element, int64_t box);
   Value stagedPointer(int64_t box, unsigned lane);
   void addToRows(RowCombination &rows, Placed value);
+  Placed maskColumns(coda::CombinerAttrInterface combiner, Placed placed);
   void reduceRows(const OutputModel &output, unsigned number, int64_t point,
                   Placed value);
   void finishRows(const OutputModel &output, unsigned number, int64_t point);

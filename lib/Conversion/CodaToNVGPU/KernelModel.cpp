@@ -152,6 +152,90 @@ bool TileModel::hasColumnReduction() const {
   return getNumColumnReductions() != 0;
 }
 
+int64_t TileModel::getReducedRows() const {
+  bool areFew = llvm::all_of(outputs, [&](const OutputModel &output) {
+    return output.reduce != ReduceKind::Columns ||
+           output.getGranule(innerM) == 1;
+  });
+  int64_t rows = dims[innerM].extent;
+  return areFew && !ShapedType::isDynamic(rows) && rows <= kFragmentRows
+             ? kFragmentRows
+             : kReducedRows;
+}
+
+/// What strides of the copy engine are multiples of.
+static constexpr int64_t kAlignmentBits = 128;
+
+/// Whether all strides of `operand` but that of its last dim, 1, are multiples of 16
+/// bytes, as the copy engine needs; those that are not known here are checked
+/// before each launch.
+static bool hasAlignedRows(const OperandModel &operand) {
+  int64_t unit = kAlignmentBits / operand.element.getIntOrFloatBitWidth();
+  return llvm::all_of(
+      ArrayRef(operand.strides).drop_back(), [&](int64_t stride) {
+        return ShapedType::isDynamic(stride) || stride % unit == 0;
+      });
+}
+
+std::optional<unsigned> coda_gpu::getUnalignedRow(const OperandModel &factor) {
+  if (hasAlignedRows(factor))
+    return std::nullopt;
+  return factor.positions.back().front();
+}
+
+void coda_gpu::forFactors(
+    const TileModel &tile,
+    llvm::function_ref<void(const OperandModel &)> body) {
+  for (const Phase &phase : tile.phases) {
+    body(phase.lhs);
+    for (const std::optional<OperandModel> &rhs : phase.rhs)
+      if (rhs)
+        body(*rhs);
+  }
+}
+
+int64_t coda_gpu::getPaddedRow(MemRefType type, unsigned row) {
+  ArrayRef<int64_t> inner = type.getShape().drop_front();
+  if (row == 0 || llvm::any_of(inner, ShapedType::isDynamic))
+    return 0;
+  int64_t elements = 1;
+  for (int64_t extent : type.getShape().drop_front(row))
+    elements *= extent;
+  return llvm::alignTo(elements,
+                       kAlignmentBits / type.getElementTypeBitWidth());
+}
+
+MemRefType coda_gpu::getPaddedType(MemRefType type, unsigned row) {
+  ArrayRef<int64_t> shape = type.getShape();
+  SmallVector<int64_t> strides(shape.size(), 1);
+  for (unsigned d = shape.size() - 1; d-- > 0;)
+    strides[d] = d + 1 == row ? getPaddedRow(type, row)
+                              : strides[d + 1] * shape[d + 1];
+  return MemRefType::get(
+      shape, type.getElementType(),
+      StridedLayoutAttr::get(type.getContext(), /*offset=*/0, strides));
+}
+
+/// Whether `operand` is contiguous along its last dim, has few enough dims for the
+/// copy engine, and elements of `minBits` to `maxBits` bits.
+static bool hasCopiedForm(const OperandModel &operand, unsigned minBits,
+                          unsigned maxBits) {
+  if (operand.dims.empty() || operand.dims.size() > kMaxTensorMapRank)
+    return false;
+  Type element = operand.element;
+  unsigned width = element.getIntOrFloatBitWidth();
+  if (width < minBits || width > maxBits ||
+      (width != 8 && !element.isF16() && !element.isBF16() && !element.isF32()))
+    return false;
+  return operand.strides.back() == 1;
+}
+
+/// Whether the copy engine can move boxes of this operand.
+static bool isTensorMapped(const OperandModel &operand, unsigned minBits,
+                           unsigned maxBits) {
+  return hasCopiedForm(operand, minBits, maxBits) && hasAlignedRows(operand);
+}
+
 namespace {
 
 /// Takes a tile op apart.
@@ -182,8 +266,6 @@ private:
   LogicalResult makeOutputs();
   LogicalResult makeGroups();
   LogicalResult classifyReduction(OutputModel &output);
-  bool isTensorMapped(const OperandModel &operand, unsigned minBits,
-                      unsigned maxBits);
   LogicalResult checkFactors(const OperandModel &lhs, const OperandModel &rhs);
   void setUDims(ArrayRef<unsigned> operandDims, SmallVector<unsigned> &uDims,
                 int64_t &points);
@@ -443,28 +525,6 @@ void ModelBuilder::setUDims(ArrayRef<unsigned> operandDims,
     }
 }
 
-/// Whether the copy engine can move boxes of this operand: contiguous along
-/// its last dim, few enough dims, elements of `minBits` to `maxBits` bits.
-bool ModelBuilder::isTensorMapped(const OperandModel &operand,
-                                  unsigned minBits, unsigned maxBits) {
-  if (operand.dims.empty() || operand.dims.size() > kMaxTensorMapRank)
-    return false;
-  Type element = operand.element;
-  unsigned width = element.getIntOrFloatBitWidth();
-  if (width < minBits || width > maxBits ||
-      (width != 8 && !element.isF16() && !element.isBF16() && !element.isF32()))
-    return false;
-  if (operand.strides.back() != 1)
-    return false;
-  // Every other stride must be a multiple of 16 bytes; those that are not
-  // known here are checked before each launch.
-  int64_t unit = 128 / operand.element.getIntOrFloatBitWidth();
-  for (int64_t stride : ArrayRef(operand.strides).drop_back())
-    if (!ShapedType::isDynamic(stride) && stride % unit != 0)
-      return false;
-  return true;
-}
-
 /// Whether WGMMA multiplies the two, and with the products before them.
 LogicalResult ModelBuilder::checkFactors(const OperandModel &lhs,
                                          const OperandModel &rhs) {
@@ -495,9 +555,9 @@ FailureOr<Phase> ModelBuilder::makePhase(unsigned accumulator,
   joinPairs(rhs);
   if (failed(checkFactors(phase.lhs, rhs)))
     return failure();
-  if (!isTensorMapped(phase.lhs, 8, 16) || !isTensorMapped(rhs, 8, 16))
-    return fail("a factor is not aligned: its last dim must be contiguous, "
-                "its other strides multiples of 16 bytes, its rank at most 5");
+  if (!hasCopiedForm(phase.lhs, 8, 16) || !hasCopiedForm(rhs, 8, 16))
+    return fail("a factor is not contiguous along its last dim, or has more than "
+                "5 dims");
   auto isK = [&](unsigned d) { return model.dims[d].kind == DimKind::k; };
   llvm::copy_if(phase.lhs.dims, std::back_inserter(phase.k), isK);
   llvm::sort(phase.k);
@@ -712,7 +772,8 @@ LogicalResult ModelBuilder::makeOutputs() {
   return success();
 }
 
-/// A group must be a run of columns: the inner n dims, all of them.
+/// A group must be a run of columns: the inner n dims, all of them. That of a whole
+/// row may end within a chunk: the columns behind it are the combiner's identity.
 LogicalResult ModelBuilder::makeGroups() {
   for (auto group : op.getBody().getOps<GroupReduceOp>()) {
     if (!group.getType().isF32())
@@ -733,6 +794,8 @@ LogicalResult ModelBuilder::makeGroups() {
     }
     if (found != over.size())
       return fail("a group keeps an inner n dim");
+    if (model.outerN.empty() && columns > 0)
+      columns = llvm::alignTo(columns, kMinChunk);
     if (columns % kMinChunk != 0 ||
         (model.groupColumns && model.groupColumns != columns))
       return fail("groups of " + Twine(columns) +

@@ -47,7 +47,8 @@ constexpr int64_t kConsumerThreads = 128;
 constexpr int64_t kMaxAccumulators = 192;
 /// Multiprocessors that a kernel's tiles are dealt to.
 constexpr int64_t kMultiprocessors = 132;
-/// Rows that a reduction over rows may span: one fragment of each consumer.
+/// The most rows that a reduction over rows may span: one fragment of each
+/// consumer.
 constexpr int64_t kReducedRows = kConsumers * kFragmentRows;
 /// What the hardware takes on every device: blocks of a cluster.
 constexpr int64_t kMaxClusterBlocks = 8;
@@ -221,11 +222,28 @@ struct TileModel {
   int64_t getPrefetchedPerChunk() const;
   int64_t getStagingPerChunk() const;
   bool hasColumnReduction() const;
+  /// Rows of the tallest column reduction, where a fragment has them those of one;
+  /// tiles of no fewer, and no more than kReducedRows, hold it.
+  int64_t getReducedRows() const;
   /// The coordinates of point `point` of `uDims`, row-major, by dim; 0 along the
   /// others.
   SmallVector<int64_t> uCoords(ArrayRef<unsigned> uDims, int64_t point) const;
   int64_t getNumColumnReductions() const;
 };
+
+/// The first of the dims of the memref that make up a row of `factor`, what lies
+/// within its second stride, if rows are known not to be whole 16 bytes: the copy
+/// engine moves no such factor.
+std::optional<unsigned> getUnalignedRow(const OperandModel &factor);
+/// Runs `body` for each factor of `tile`.
+void forFactors(const TileModel &tile,
+                llvm::function_ref<void(const OperandModel &)> body);
+/// Elements from one row of a memref of type `type` to the next, of which dims
+/// from `row` on make up one, in whole 16 bytes; 0 if that is not known, or any
+/// other stride is not.
+int64_t getPaddedRow(MemRefType type, unsigned row);
+/// `type`, compact but for that.
+MemRefType getPaddedType(MemRefType type, unsigned row);
 
 struct KernelModel {
   mutable func::FuncOp func;

@@ -218,9 +218,10 @@ int64_t coda_gpu::getScratchBytes(const KernelModel &kernel,
     for (const OutputModel &output : tile.outputs)
       if (joinsStrips(output, schedule))
         strips += output.points * getTilePoints(tile, schedule) / kStripColumns;
-    bytes = std::max({bytes, strips * getRegionRows(schedule) * 4,
-                      tile.getNumColumnReductions() * kReducedRows / 16 * 4 *
-                          getTilePoints(tile, schedule)});
+    int64_t ofColumns = tile.getNumColumnReductions() * getTileRows(schedule) /
+                        16 * getTilePoints(tile, schedule);
+    bytes = std::max(
+        {bytes, strips * getRegionRows(schedule) * 4, ofColumns * 4});
   }
   return schedule.getPingpong() ? kConsumers * bytes : bytes;
 }
@@ -483,9 +484,16 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
   int64_t depth = getDepthOfBlock(kernel);
   if (shape.size() != 3 || shape[2] != depth)
     return fail("tile must be [rows, columns, " + Twine(depth) + "]");
-  for (const TileModel &tile : kernel.tiles)
+  for (const TileModel &tile : kernel.tiles) {
     if (!tile.phases.empty() && tile.blockK != depth)
       return fail("factors of 8 bits and wider ones are in one kernel");
+    bool areAligned = true;
+    forFactors(tile, [&](const OperandModel &factor) {
+      areAligned &= !getUnalignedRow(factor);
+    });
+    if (!areAligned)
+      return fail("a factor is not aligned: its rows must be whole 16 bytes");
+  }
   int64_t unit =
       schedule.getPingpong() ? kFragmentRows : kConsumers * kFragmentRows;
   if (schedule.getSwap()) {
@@ -571,8 +579,10 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
                0))
         return fail("a row reduction over " + Twine(output.groupColumns) +
                     " columns does not fit tiles of " + Twine(points));
-    if (tile.hasColumnReduction() && shape[0] != kReducedRows)
-      return fail("a column reduction needs tiles of 128 rows");
+    if (tile.hasColumnReduction() &&
+        (shape[0] > kReducedRows || shape[0] < tile.getReducedRows()))
+      return fail("a column reduction needs tiles of 128 rows, or 64 where there "
+                  "are no more");
     if (tile.hasColumnReduction() &&
         chunk < std::min(kReducedChunk, tile.maxChunk))
       return fail("a column reduction needs chunks of 32 or 64 columns");

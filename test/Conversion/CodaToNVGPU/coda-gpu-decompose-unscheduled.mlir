@@ -21,7 +21,6 @@ func.func private @fits(%a: tensor<?x64xbf16>, %w: tensor<256x64xbf16>, %o: tens
 // CHECK: linalg.generic
 // CHECK-NOT: coda.
 // CHECK: return
-// CHECK: module attributes {coda.unscheduled = {not_aligned = "no schedule on sm_90a: a factor is not aligned: {{.*}}; it runs as loops"}}
 func.func private @f32_factors(%a: tensor<?x64xf32>, %w: tensor<256x64xf32>, %o: tensor<?x256xf32>) -> tensor<?x256xf32> attributes {coda.kernel, no_inline} {
   // expected-remark @+1 {{'f32_factors' is not one kernel: unfused-on-device: no schedule on sm_90a: factors are not all bf16, all f16, or all f8E4M3FN and f8E5M2; it runs as loops}}
   %0 = coda.gemm acc(%a[m, k] * %w[n, k] : tensor<?x64xf32>, tensor<256x64xf32>) outs(%o[m, n] : tensor<?x256xf32>) {
@@ -33,13 +32,45 @@ func.func private @f32_factors(%a: tensor<?x64xf32>, %w: tensor<256x64xf32>, %o:
 
 // -----
 
-func.func private @not_aligned(%a: tensor<?x63xbf16>, %w: tensor<256x63xbf16>, %o: tensor<?x256xf32>) -> tensor<?x256xf32> attributes {coda.kernel, no_inline} {
-  // expected-remark @+1 {{no schedule on sm_90a: a factor is not aligned}}
+// Rows that are not whole 16 bytes, of one dim or of two that are walked as one, have
+// to be padded; they are not where more than the first dim is not known.
+// CHECK-LABEL: func.func private @padded(
+// CHECK-SAME: %{{[a-z0-9]+}}: tensor<?x63xbf16> {coda.padded_row = 1 : i64}, %{{[a-z0-9]+}}: tensor<256x63xbf16> {coda.padded_row = 1 : i64}, %{{[a-z0-9]+}}: tensor<?x256xf32>)
+// CHECK-SAME: attributes {coda.kernel, no_inline}
+// CHECK: coda.gemm
+func.func private @padded(%a: tensor<?x63xbf16>, %w: tensor<256x63xbf16>, %o: tensor<?x256xf32>) -> tensor<?x256xf32> attributes {coda.kernel, no_inline} {
+  // expected-remark @+1 {{'padded': padded-rows: the copy engine takes rows of whole 16 bytes, and those of 2 of its factors are not: they are made with more, or copied to a buffer that has more}}
   %0 = coda.gemm acc(%a[m, k] * %w[n, k] : tensor<?x63xbf16>, tensor<256x63xbf16>) outs(%o[m, n] : tensor<?x256xf32>) {
   ^bb0(%x: f32):
     coda.yield %x : f32
   }
   return %0 : tensor<?x256xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func private @padded_two(
+// CHECK-SAME: %{{[a-z0-9]+}}: tensor<64x512xbf16>, %{{[a-z0-9]+}}: tensor<512x12x3xbf16> {coda.padded_row = 1 : i64}, %{{[a-z0-9]+}}: tensor<64x12x3xf32>)
+// CHECK-SAME: attributes {coda.kernel, no_inline}
+func.func private @padded_two(%a: tensor<64x512xbf16>, %w: tensor<512x12x3xbf16>, %o: tensor<64x12x3xf32>) -> tensor<64x12x3xf32> attributes {coda.kernel, no_inline} {
+  // expected-remark @+1 {{those of 1 of its factors are not}}
+  %0 = coda.gemm acc(%a[m, k] * %w[k, n0, n1] : tensor<64x512xbf16>, tensor<512x12x3xbf16>) outs(%o[m, n0, n1] : tensor<64x12x3xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return %0 : tensor<64x12x3xf32>
+}
+
+// -----
+
+// CHECK: module attributes {coda.unscheduled = {not_aligned = "no schedule on sm_90a: a factor is not aligned: its rows must be whole 16 bytes; it runs as loops"}}
+func.func private @not_aligned(%a: tensor<4x?x63xbf16>, %w: tensor<256x63xbf16>, %o: tensor<4x?x256xf32>) -> tensor<4x?x256xf32> attributes {coda.kernel, no_inline} {
+  // expected-remark @+1 {{no schedule on sm_90a: a factor is not aligned: its rows must be whole 16 bytes; it runs as loops}}
+  %0 = coda.gemm acc(%a[m0, m1, k] * %w[n, k] : tensor<4x?x63xbf16>, tensor<256x63xbf16>) outs(%o[m0, m1, n] : tensor<4x?x256xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return %0 : tensor<4x?x256xf32>
 }
 
 // -----

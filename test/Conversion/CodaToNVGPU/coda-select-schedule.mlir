@@ -365,12 +365,42 @@ func.func private @whole_rows(%a: memref<?x64xbf16>, %w: memref<512x64xbf16>, %s
 
 // -----
 
-// What is dropped has one point: a tile of 128 rows, as for more of them; and one
-// column.
+// What is dropped has one point, or no more than the rows of a fragment: a tile of 64
+// rows holds them, and one of 128 those of more, or of a group of 128; and one column.
 // CHECK-LABEL: func.func private @single_row
-// CHECK-SAME: tile = [128,
+// CHECK-SAME: tile = [64,
 func.func private @single_row(%a: memref<1x64xbf16>, %w: memref<512x64xbf16>, %s: memref<512xf32>) attributes {coda.kernel} {
   coda.gemm acc(%a[m, k] * %w[n, k] : memref<1x64xbf16>, memref<512x64xbf16>) outs(fresh add %s[n] : memref<512xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func.func private @few_rows
+// CHECK-SAME: tile = [64,
+func.func private @few_rows(%a: memref<64x64xbf16>, %w: memref<512x64xbf16>, %s: memref<512xf32>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x64xbf16>, memref<512x64xbf16>) outs(fresh add %s[n] : memref<512xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func.func private @more_rows
+// CHECK-SAME: tile = [128,
+func.func private @more_rows(%a: memref<65x64xbf16>, %w: memref<512x64xbf16>, %s: memref<512xf32>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<65x64xbf16>, memref<512x64xbf16>) outs(fresh add %s[n] : memref<512xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func.func private @groups_of_rows
+// CHECK-SAME: tile = [128,
+func.func private @groups_of_rows(%a: memref<40x64xbf16>, %w: memref<512x64xbf16>, %s: memref<1x512xf32>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<40x64xbf16>, memref<512x64xbf16>) outs(fresh add %s[m floordiv 128, n] : memref<1x512xf32>) {
   ^bb0(%x: f32):
     coda.yield %x : f32
   }
@@ -440,4 +470,36 @@ func.func private @tensors(%a: tensor<?x64xbf16>, %w: tensor<256x64xbf16>, %o: t
     coda.yield %x : f32
   }
   return %0 : tensor<?x256xf32>
+}
+
+// -----
+
+// A group that is a whole row may end within a chunk, a router's logits of 6 experts
+// say; one of several of a row may not.
+// CHECK-LABEL: func.func private @group_of_a_row
+// CHECK-SAME: tile = [64, 16, 64]
+// CHECK-SAME: chunk = 16
+func.func private @group_of_a_row(%a: memref<64x1024xbf16>, %w: memref<6x1024xbf16>, %o: memref<64x6xf32>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x1024xbf16>, memref<6x1024xbf16>) outs(%o[m, n] : memref<64x6xf32>) {
+  ^bb0(%x: f32):
+    %e = math.exp %x : f32
+    %s = coda.group_reduce add %e over [n] : f32
+    %p = arith.divf %e, %s : f32
+    coda.yield %p : f32
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{no schedule for this kernel on sm_90a: groups of 8 columns: they must be multiples of 16, and all alike}}
+func.func private @groups_in_a_row(%a: memref<64x1024xbf16>, %w: memref<16x8x1024xbf16>, %o: memref<64x16x8xf32>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n0, n1, k] : memref<64x1024xbf16>, memref<16x8x1024xbf16>) outs(%o[m, n0, n1] : memref<64x16x8xf32>) {
+  ^bb0(%x: f32):
+    %e = math.exp %x : f32
+    %s = coda.group_reduce add %e over [n1] : f32
+    %p = arith.divf %e, %s : f32
+    coda.yield %p : f32
+  }
+  return
 }

@@ -76,3 +76,40 @@ func.func private @terms(%p: memref<?x512xf32>, %s: memref<512xf32>) attributes 
   }
   return
 }
+
+// -----
+
+// The columns of a group that is a whole row: those beyond the last are the combiner's
+// identity, whatever the region makes of what stands there.
+// CHECK-LABEL: gpu.func @group_of_a_row
+// CHECK-DAG:   %[[SIX:.*]] = arith.constant 6 : i32
+// CHECK-DAG:   %[[LOWEST:.*]] = arith.constant dense<0xFF800000> : vector<4xf32>
+// CHECK:       %[[IN:.*]] = arith.cmpi ult, %{{.*}}, %[[SIX]] : i32
+// CHECK:       arith.select %{{.*}}, %{{.*}}, %[[LOWEST]] : vector<4xi1>, vector<4xf32>
+func.func private @group_of_a_row(%a: memref<64x1024xbf16>, %w: memref<6x1024xbf16>, %o: memref<64x6xf32>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [64, 16, 64], stages = 8, staging = 0, prefetch = 0, raster = 8, pingpong = true, chunk = 16>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x1024xbf16>, memref<6x1024xbf16>) outs(%o[m, n] : memref<64x6xf32>) {
+  ^bb0(%x: f32):
+    %m = coda.group_reduce max %x over [n] : f32
+    %p = arith.subf %x, %m : f32
+    coda.yield %p : f32
+  }
+  return
+}
+
+// -----
+
+// A reduction over no more rows than a fragment's in a tile of 64: the scratch has a
+// strip of 16 rows for each of the four warps, and each consumer its own.
+// CHECK-LABEL: gpu.func @few_rows
+// CHECK:       nvvm.shfl.sync bfly
+// CHECK:       llvm.store %{{.*}}, %{{.*}} : vector<2xf32>, !llvm.ptr<3>
+// CHECK-COUNT-4: llvm.load %{{.*}} : !llvm.ptr<3> -> f32
+// CHECK-NOT:   llvm.load %{{.*}} : !llvm.ptr<3> -> f32
+// CHECK:       gpu.return
+func.func private @few_rows(%a: memref<40x64xbf16>, %w: memref<512x64xbf16>, %s: memref<512xf32>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [64, 64, 64], stages = 2, staging = 0, prefetch = 0, raster = 8, pingpong = true>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<40x64xbf16>, memref<512x64xbf16>) outs(fresh add %s[n] : memref<512xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}

@@ -3,8 +3,9 @@
     count_gradient.py FORWARD DATA WEIGHT MAPS FINISHERS GEMMS
 
 launches of @main_fwd; of @main_bwd those with a product of a cotangent and a
-weight, those with gradients of weights, maps, and maps that only add partial
-sums up or round a sum; gemm ops of the backward in all. Fails on any linalg op.
+weight, those with gradients of weights, maps, and maps, or bundles of them, that
+only add partial sums up or round a sum; gemm ops of the backward in all. Fails on
+any linalg op.
 """
 import re
 import sys
@@ -21,9 +22,10 @@ def calls(name):
 
 
 def is_rounding(kernel):
-    """A map that rounds the sum of the columns of a single granule."""
-    ops = re.findall(r"(?:arith|math|coda)\.(?!kernel)\w+", kernel)
-    return ops == ["coda.map", "arith.truncf", "coda.yield"] and "[m, n" not in kernel
+    """Maps that round sums of the columns of a single granule."""
+    ops = set(re.findall(r"(?:arith|math|coda)\.(?!kernel)\w+", kernel))
+    return (ops - {"coda.bundle"} == {"coda.map", "arith.truncf", "coda.yield"}
+            and "[m, n" not in kernel)
 
 
 forward, backward = calls("main_fwd"), calls("main_bwd")

@@ -74,6 +74,9 @@ constexpr StringLiteral kUnscheduledAttrName = "coda.unscheduled";
 /// Unit attribute of an argument of a kernel function: no launch of a call that
 /// this kernel is launched in writes it.
 constexpr StringLiteral kUnwrittenAttrName = "coda.unwritten";
+/// Of an argument of a kernel function, a factor: the first of the dims that make up
+/// a row of it, which the kernel takes in steps of whole 16 bytes.
+constexpr StringLiteral kPaddedRowAttrName = "coda.padded_row";
 /// Of a gpu.binary: {kernel, spills} of those that the assembler made slower.
 constexpr StringLiteral kChangedKernelsAttrName = "coda.changed_kernels";
 /// The gpu.module of all kernels.

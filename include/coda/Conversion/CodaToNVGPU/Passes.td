@@ -224,7 +224,11 @@ def GPUDecomposeUnscheduled
        region does;
     4. any other kernel is decomposed (`coda-decompose`), and its function
        becomes an ordinary private function, which is inlined;
-    5. a kernel that needs what only the call shows, dynamic strides of whole 16
+    5. a kernel with factors of which the rows are not whole 16 bytes, all their dims
+       known but the first, stays one, too: its argument
+       gets `coda.padded_row`, for `coda-gpu-pad-rows`, and there is a remark
+       `padded-rows`;
+    6. a kernel that needs what only the call shows, dynamic strides of whole 16
        bytes or a k that is not empty, becomes a branch: the kernel, or the
        decomposed op.
     A kernel of which the call alone shows the number of rows becomes a branch of
@@ -301,6 +305,34 @@ def GPUPassViews : Pass<"coda-gpu-pass-views", "::mlir::ModuleOp"> {
   let statistics = [
     Statistic<"numPassed", "num-passed", "slices passed">,
   ];
+}
+
+def GPUPadRows : Pass<"coda-gpu-pad-rows", "::mlir::ModuleOp"> {
+  let summary = "rows of factors in whole 16 bytes";
+  let description = [{
+    After bufferization. The copy engine takes rows that are whole 16 bytes apart. An
+    argument of a kernel with `coda.padded_row` gets a layout in which they are. What
+    its calls pass are buffers with such rows: where a buffer is nothing but an
+    operand of kernels, and all of them have schedules with it, it is made so;
+    otherwise it is copied to one.
+
+    ```mlir
+    func.func private @kernel(%a: memref<512x4xbf16> {coda.padded_row = 1 : i64}, ...)
+    call @kernel(%x, ...)
+    ==>
+    func.func private @kernel(%a: memref<512x4xbf16, strided<[8, 1]>>, ...)
+    %p = memref.alloc() : memref<512x8xbf16>
+    %s = memref.subview %p[0, 0] [512, 4] [1, 1]
+    memref.copy %x, %s
+    call @kernel(%s, ...)
+    ```
+  }];
+  let statistics = [
+    Statistic<"numCopied", "num-copied", "operands copied to padded rows">,
+    Statistic<"numMade", "num-made", "buffers made with padded rows">,
+  ];
+  let dependentDialects = ["::mlir::coda_gpu::CodaGPUDialect",
+                           "::mlir::memref::MemRefDialect"];
 }
 
 def GPUMarkUnwritten : Pass<"coda-gpu-mark-unwritten", "::mlir::ModuleOp"> {

@@ -76,6 +76,40 @@ static llvm::SetVector<Operation *> getGemmReaders(TileOpInterface map) {
   return readers;
 }
 
+/// Whether `value` is read by nothing but what returns it, through views and slices.
+static bool isOnlyReturned(Value value) {
+  return llvm::all_of(value.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(user))
+      return isOnlyReturned(user->getResult(0));
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(user))
+      return &use == &insert.getSourceMutable() &&
+             isOnlyReturned(insert.getResult());
+    return user->hasTrait<OpTrait::ReturnLike>();
+  });
+}
+
+/// Whether nothing waits for `map`, which reduces nothing: it may be launched with
+/// others of its kind, whatever they compute.
+static bool isLast(TileOpInterface map) {
+  return map->getNumResults() != 0 &&
+         llvm::none_of(llvm::seq<unsigned>(0, map.getOutputs().size()),
+                       [&](unsigned o) { return map.getCombiner(o); }) &&
+         llvm::all_of(map->getResults(), isOnlyReturned);
+}
+
+/// The most maps of a launch that nothing but their being last joins, and the most
+/// tensors of more than one dim that they have, each of which a kernel may pass with
+/// its extents and strides.
+static constexpr size_t kMaxLastMaps = 8, kMaxLastTensors = 24;
+
+/// Tensors of more than one dim that `map` loads and stores.
+static size_t getNumTensors(TileOpInterface map) {
+  return llvm::count_if(map->getOperands(), [](Value operand) {
+    return cast<ShapedType>(operand.getType()).getRank() > 1;
+  });
+}
+
 namespace {
 class BundlePass : public coda::impl::BundlePassBase<BundlePass> {
 public:
@@ -126,6 +160,24 @@ public:
         for (TileOpInterface member : members)
           taken.insert(member.getOperation());
       }
+      SmallVector<TileOpInterface> last;
+      size_t tensors = 0;
+      auto bundleLast = [&] {
+        if (last.size() > 1)
+          bundle(*block, last);
+        last.clear();
+        tensors = 0;
+      };
+      for (auto &[map, its] : maps) {
+        if (taken.contains(map.getOperation()) || !isLast(map))
+          continue;
+        size_t own = getNumTensors(map);
+        if (last.size() == kMaxLastMaps || tensors + own > kMaxLastTensors)
+          bundleLast();
+        last.push_back(map);
+        tensors += own;
+      }
+      bundleLast();
     }
   }
 

@@ -25,10 +25,11 @@ namespace mlir::coda {
 using namespace mlir;
 using namespace mlir::coda;
 
-/// A tile op like `op` with the operands and maps of `spec`; the region is
-/// copied as it is.
+/// A tile op like `op` with the operands and maps of `spec`, which are those of
+/// `outputs` only; the region is copied as it is.
 static TileOpInterface recreate(RewriterBase &rewriter, TileOpInterface op,
-                                const TileOpSpec &spec) {
+                                const TileOpSpec &spec,
+                                ArrayRef<unsigned> outputs) {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);
   TileOpInterface result = createTileOp(rewriter, op->getLoc(), spec);
@@ -36,9 +37,23 @@ static TileOpInterface recreate(RewriterBase &rewriter, TileOpInterface op,
   IRMapping mapping;
   mapping.map(op.getBody().getArguments(), result.getBody().getArguments());
   rewriter.setInsertionPointToEnd(&result.getBody().front());
-  for (Operation &inner : op.getBody().front())
+  Block &body = op.getBody().front();
+  for (Operation &inner : body.without_terminator())
     rewriter.clone(inner, mapping);
+  SmallVector<Value> yielded;
+  for (unsigned o : outputs)
+    for (Value value : op.getYieldedValues(o))
+      yielded.push_back(mapping.lookupOrDefault(value));
+  YieldOp::create(rewriter, body.getTerminator()->getLoc(), yielded);
   return result;
+}
+
+/// The same with all outputs.
+static TileOpInterface recreate(RewriterBase &rewriter, TileOpInterface op,
+                                const TileOpSpec &spec) {
+  return recreate(
+      rewriter, op, spec,
+      llvm::to_vector(llvm::seq<unsigned>(0, op.getOutputs().size())));
 }
 
 /// The extent of domain dim `dim` of `op`.
@@ -139,7 +154,10 @@ public:
       if (!isa<BundleOp>(op->getParentOp()))
         ops.push_back(op);
     });
+    SmallVector<TileOpInterface> all;
     for (TileOpInterface op : ops)
+      llvm::append_range(all, separateOuterSums(rewriter, op));
+    for (TileOpInterface op : all)
       reduceOneKindFirst(rewriter, op);
     while (true) {
       TileOpInterface next;
@@ -159,6 +177,11 @@ public:
   }
 
 private:
+  /// Gives the reductions of map `op` over columns that lie outside of ones that are
+  /// kept, over heads say, a map of their own, of which those columns are the rows;
+  /// returns it and what is left of `op`, or `op` alone.
+  SmallVector<TileOpInterface> separateOuterSums(RewriterBase &rewriter,
+                                                 TileOpInterface op);
   /// Makes reductions over rows and columns ones over columns, which a map then
   /// reduces over rows, or, where a column that is kept lies within one that is
   /// not, the other way round; replaces `op` if it has any.
@@ -224,6 +247,146 @@ static Value createReduction(RewriterBase &rewriter, Location loc, Value value,
   rewriter.setInsertionPointToEnd(&map.getBody().front());
   YieldOp::create(rewriter, loc, ValueRange{map.getBody().getArgument(0)});
   return map->getResult(0);
+}
+
+/// The n dims that a reduction of `op` to `map` drops, if some that it keeps lie within
+/// them, and it keeps all rows.
+static SmallVector<unsigned> getOuterColumns(TileOpInterface op, AffineMap map) {
+  SmallVector<unsigned> dropped;
+  bool keepsInner = false;
+  for (unsigned d = 0; d < op.getNumDomainDims(); ++d) {
+    DimKind kind = op.getDimKind(d);
+    bool isKept = map.isFunctionOfDim(d);
+    if ((kind == DimKind::b || kind == DimKind::m) && !isKept)
+      return {};
+    if (kind != DimKind::n)
+      continue;
+    keepsInner |= isKept && !dropped.empty();
+    if (!isKept)
+      dropped.push_back(d);
+  }
+  return keepsInner && map.isProjectedPermutation() ? dropped
+                                                    : SmallVector<unsigned>();
+}
+
+/// Whether the region of `op` reduces groups over any of `dims`.
+static bool reducesGroupsOver(TileOpInterface op, ArrayRef<unsigned> dims) {
+  return llvm::any_of(
+      op.getBody().getOps<GroupReduceOp>(), [&](GroupReduceOp group) {
+        return llvm::any_of(
+            group.getOver().getAsRange<DimAttr>(), [&](DimAttr dim) {
+              return llvm::is_contained(
+                  dims, op.getDimPosition(dim.getKind(), dim.getIndex()));
+            });
+      });
+}
+
+/// Has the region of `copy`, the dims of which are those of `op` in the order `order`,
+/// name them as they are now.
+static void renameDims(TileOpInterface op, TileOpInterface copy,
+                       ArrayRef<unsigned> order) {
+  auto rename = [&](DimAttr dim) {
+    unsigned place =
+        llvm::find(order, op.getDimPosition(dim.getKind(), dim.getIndex())) -
+        order.begin();
+    DimKind kind = copy.getDimKind(place);
+    return DimAttr::get(op->getContext(), kind,
+                        place - copy.getDimPosition(kind, 0));
+  };
+  for (Operation &inner : copy.getBody().front()) {
+    if (auto index = dyn_cast<IndexOp>(inner))
+      index.setDimAttr(rename(index.getDim()));
+    if (auto group = dyn_cast<GroupReduceOp>(inner)) {
+      SmallVector<Attribute> over;
+      for (auto dim : group.getOver().getAsRange<DimAttr>())
+        over.push_back(rename(dim));
+      group.setOverAttr(ArrayAttr::get(op->getContext(), over));
+    }
+  }
+}
+
+SmallVector<TileOpInterface>
+PartitionReductionsPass::separateOuterSums(RewriterBase &rewriter,
+                                           TileOpInterface op) {
+  if (sumsOnly || op.getNumProducts() != 0)
+    return {op};
+  SmallVector<SmallVector<unsigned>> outer;
+  for (unsigned o = 0; o < op.getOutputs().size(); ++o) {
+    outer.emplace_back();
+    if (isCandidate(op, o))
+      outer.back() = getOuterColumns(op, op.getOutputMap(o));
+    if (reducesGroupsOver(op, outer.back()))
+      outer.back().clear();
+  }
+  // Groups of outputs: those that are left, and those of each set of dims.
+  SmallVector<SmallVector<unsigned>> kinds{{}};
+  for (ArrayRef<unsigned> dims : outer)
+    if (!llvm::is_contained(kinds, dims))
+      kinds.emplace_back(dims);
+  if (kinds.size() == 1)
+    return {op};
+  SmallVector<TileOpInterface> made;
+  SmallVector<Value> results(op->getNumResults());
+  TileOpSpec whole(op);
+  unsigned numInputs = whole.inputs.size();
+  for (ArrayRef<unsigned> rows : kinds) {
+    SmallVector<unsigned> outputs;
+    for (unsigned o = 0; o < outer.size(); ++o)
+      if (ArrayRef<unsigned>(outer[o]) == rows)
+        outputs.push_back(o);
+    if (outputs.empty())
+      continue;
+    TileOpSpec spec = whole;
+    spec.maps.truncate(numInputs);
+    spec.outputs.clear();
+    spec.combiners.clear();
+    spec.fresh.clear();
+    for (unsigned o : outputs) {
+      spec.maps.push_back(whole.maps[numInputs + o]);
+      spec.outputs.push_back(whole.outputs[o]);
+      spec.combiners.push_back(whole.combiners[o]);
+      spec.fresh.push_back(whole.fresh[o]);
+    }
+    if (!rows.empty()) {
+      // What was rows, and the columns that are kept, are columns, in their order.
+      SmallVector<unsigned> order;
+      auto add = [&](llvm::function_ref<bool(unsigned)> isTaken) {
+        for (unsigned d = 0; d < op.getNumDomainDims(); ++d)
+          if (isTaken(d))
+            order.push_back(d);
+      };
+      auto isRow = [&](unsigned d) { return llvm::is_contained(rows, d); };
+      auto has = [&](unsigned d, DimKind kind) {
+        return op.getDimKind(d) == kind;
+      };
+      add([&](unsigned d) { return has(d, DimKind::b); });
+      add(isRow);
+      add([&](unsigned d) {
+        return has(d, DimKind::m) || (has(d, DimKind::n) && !isRow(d));
+      });
+      add([&](unsigned d) {
+        return !has(d, DimKind::b) && !has(d, DimKind::m) &&
+               !has(d, DimKind::n);
+      });
+      SmallVector<AffineExpr> places(order.size());
+      for (auto [place, d] : llvm::enumerate(order))
+        places[d] = rewriter.getAffineDimExpr(place);
+      for (AffineMap &map : spec.maps)
+        map = map.replaceDimsAndSymbols(places, {}, order.size(), 0);
+      int32_t &m = spec.dims[static_cast<unsigned>(DimKind::m)];
+      int32_t &n = spec.dims[static_cast<unsigned>(DimKind::n)];
+      n += m - static_cast<int32_t>(rows.size());
+      m = rows.size();
+      made.push_back(recreate(rewriter, op, spec, outputs));
+      renameDims(op, made.back(), order);
+    } else {
+      made.push_back(recreate(rewriter, op, spec, outputs));
+    }
+    for (auto [o, result] : llvm::zip_equal(outputs, made.back()->getResults()))
+      results[o] = result;
+  }
+  rewriter.replaceOp(op, results);
+  return made;
 }
 
 void PartitionReductionsPass::reduceOneKindFirst(RewriterBase &rewriter,

@@ -153,3 +153,174 @@ func.func @one_of_two(%h: tensor<8x16xf32>, %s: tensor<8x2xf32>, %t: tensor<8x2x
   }
   return %q, %v, %x, %y : tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>
 }
+
+// Maps of which nothing waits for the results, which are returned as they are, in
+// another shape or a part of a tensor, whatever they compute.
+// CHECK-LABEL: func.func @last(
+// CHECK-SAME:    %[[P:[a-z0-9]+]]: tensor<2x8xf32>, %[[X:[a-z0-9]+]]: tensor<8xf32>, %[[Y:[a-z0-9]+]]: tensor<4xf32>,
+// CHECK:       %[[B:.*]]:3 = coda.bundle -> tensor<8xf32>, tensor<8x4xf32>, tensor<4xf32> {
+// CHECK:         %[[S:.*]] = coda.map
+// CHECK-NEXT:      ins(add %[[P]][p, m] : tensor<2x8xf32>)
+// CHECK:         %[[O:.*]] = coda.map
+// CHECK-NEXT:      ins(%[[X]][m], %[[Y]][n] : tensor<8xf32>, tensor<4xf32>)
+// CHECK:         %[[R:.*]] = coda.map
+// CHECK-NEXT:      ins(%[[Y]][m] : tensor<4xf32>)
+// CHECK:         coda.yield %[[S]], %[[O]], %[[R]]
+// CHECK-DAG:   %[[E:.*]] = tensor.expand_shape %[[B]]#1
+// CHECK-DAG:   %[[I:.*]] = tensor.insert_slice %[[B]]#2 into
+// CHECK:       return %[[B]]#0, %[[E]], %[[I]]
+func.func @last(%p: tensor<2x8xf32>, %x: tensor<8xf32>, %y: tensor<4xf32>, %s0: tensor<8xf32>, %o0: tensor<8x4xf32>, %r0: tensor<4xf32>, %all: tensor<12xf32>) -> (tensor<8xf32>, tensor<2x4x4xf32>, tensor<12xf32>) {
+  %s = coda.map ins(add %p[p, m] : tensor<2x8xf32>) outs(%s0[m] : tensor<8xf32>) {
+  ^bb0(%a: f32):
+    coda.yield %a : f32
+  }
+  %o = coda.map ins(%x[m], %y[n] : tensor<8xf32>, tensor<4xf32>) outs(%o0[m, n] : tensor<8x4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %0 = arith.mulf %a, %b : f32
+    coda.yield %0 : f32
+  }
+  %e = tensor.expand_shape %o [[0, 1], [2]] output_shape [2, 4, 4] : tensor<8x4xf32> into tensor<2x4x4xf32>
+  %r = coda.map ins(%y[m] : tensor<4xf32>) outs(%r0[m] : tensor<4xf32>) {
+  ^bb0(%a: f32):
+    %0 = arith.negf %a : f32
+    coda.yield %0 : f32
+  }
+  %i = tensor.insert_slice %r into %all[8] [4] [1] : tensor<4xf32> into tensor<12xf32>
+  return %s, %e, %i : tensor<8xf32>, tensor<2x4x4xf32>, tensor<12xf32>
+}
+
+// One that another op reads, or writes into, is not last; one that reduces is what
+// others may finish.
+// CHECK-LABEL: func.func @not_last(
+// CHECK-NOT:   coda.bundle
+// CHECK:       return
+func.func @not_last(%x: tensor<8xf32>, %y: tensor<4xf32>, %z: tensor<4xf32>, %o0: tensor<8x4xf32>, %s0: tensor<8xf32>, %t0: tensor<4xf32>) -> (tensor<8x4xf32>, tensor<4xf32>, tensor<8xf32>, tensor<4xf32>) {
+  %o = coda.map ins(%x[m], %y[n] : tensor<8xf32>, tensor<4xf32>) outs(%o0[m, n] : tensor<8x4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %0 = arith.mulf %a, %b : f32
+    coda.yield %0 : f32
+  }
+  %s = coda.map ins(%o[m, n] : tensor<8x4xf32>) outs(fresh add %s0[m] : tensor<8xf32>) {
+  ^bb0(%a: f32):
+    %0 = arith.mulf %a, %a : f32
+    coda.yield %0 : f32
+  }
+  %t = coda.map ins(%y[m] : tensor<4xf32>) outs(%t0[m] : tensor<4xf32>) {
+  ^bb0(%a: f32):
+    %0 = arith.negf %a : f32
+    coda.yield %0 : f32
+  }
+  %i = tensor.insert_slice %z into %t[0] [4] [1] : tensor<4xf32> into tensor<4xf32>
+  return %o, %i, %s, %z : tensor<8x4xf32>, tensor<4xf32>, tensor<8xf32>, tensor<4xf32>
+}
+
+// No more than eight in one.
+// CHECK-LABEL: func.func @many(
+// CHECK:       coda.bundle
+// CHECK-COUNT-8: coda.map
+// CHECK:       coda.yield
+// CHECK-NOT:   coda.bundle
+// CHECK:       coda.map
+// CHECK:       return
+func.func @many(%x: tensor<8xf32>, %o: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  %0 = coda.map ins(%x[m] : tensor<8xf32>) outs(%o[m] : tensor<8xf32>) {
+  ^bb0(%a: f32):
+    %v = arith.negf %a : f32
+    coda.yield %v : f32
+  }
+  %1 = coda.map ins(%x[m] : tensor<8xf32>) outs(%o[m] : tensor<8xf32>) {
+  ^bb0(%a: f32):
+    %v = arith.negf %a : f32
+    coda.yield %v : f32
+  }
+  %2 = coda.map ins(%x[m] : tensor<8xf32>) outs(%o[m] : tensor<8xf32>) {
+  ^bb0(%a: f32):
+    %v = arith.negf %a : f32
+    coda.yield %v : f32
+  }
+  %3 = coda.map ins(%x[m] : tensor<8xf32>) outs(%o[m] : tensor<8xf32>) {
+  ^bb0(%a: f32):
+    %v = arith.negf %a : f32
+    coda.yield %v : f32
+  }
+  %4 = coda.map ins(%x[m] : tensor<8xf32>) outs(%o[m] : tensor<8xf32>) {
+  ^bb0(%a: f32):
+    %v = arith.negf %a : f32
+    coda.yield %v : f32
+  }
+  %5 = coda.map ins(%x[m] : tensor<8xf32>) outs(%o[m] : tensor<8xf32>) {
+  ^bb0(%a: f32):
+    %v = arith.negf %a : f32
+    coda.yield %v : f32
+  }
+  %6 = coda.map ins(%x[m] : tensor<8xf32>) outs(%o[m] : tensor<8xf32>) {
+  ^bb0(%a: f32):
+    %v = arith.negf %a : f32
+    coda.yield %v : f32
+  }
+  %7 = coda.map ins(%x[m] : tensor<8xf32>) outs(%o[m] : tensor<8xf32>) {
+  ^bb0(%a: f32):
+    %v = arith.negf %a : f32
+    coda.yield %v : f32
+  }
+  %8 = coda.map ins(%x[m] : tensor<8xf32>) outs(%o[m] : tensor<8xf32>) {
+  ^bb0(%a: f32):
+    %v = arith.negf %a : f32
+    coda.yield %v : f32
+  }
+  return %0, %1, %2, %3, %4, %5, %6, %7, %8 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}
+
+// Nor more than a kernel passes: six have 24 tensors of two dims, the seventh is alone.
+// CHECK-LABEL: func.func @many_tensors(
+// CHECK:       coda.bundle
+// CHECK-COUNT-6: coda.map
+// CHECK:       coda.yield {{%.*, %.*, %.*, %.*, %.*, %[^,]* :}}
+// CHECK-NOT:   coda.bundle
+// CHECK:       coda.map
+// CHECK:       return
+func.func @many_tensors(%x: tensor<8x4xf32>, %y: tensor<8x4xf32>, %z: tensor<8x4xf32>, %o: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>) {
+  %0 = coda.map ins(%x[m, n], %y[m, n], %z[m, n] : tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>) outs(%o[m, n] : tensor<8x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %v = arith.mulf %a, %b : f32
+    %w = arith.addf %v, %c : f32
+    coda.yield %w : f32
+  }
+  %1 = coda.map ins(%x[m, n], %y[m, n], %z[m, n] : tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>) outs(%o[m, n] : tensor<8x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %v = arith.mulf %a, %b : f32
+    %w = arith.addf %v, %c : f32
+    coda.yield %w : f32
+  }
+  %2 = coda.map ins(%x[m, n], %y[m, n], %z[m, n] : tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>) outs(%o[m, n] : tensor<8x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %v = arith.mulf %a, %b : f32
+    %w = arith.addf %v, %c : f32
+    coda.yield %w : f32
+  }
+  %3 = coda.map ins(%x[m, n], %y[m, n], %z[m, n] : tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>) outs(%o[m, n] : tensor<8x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %v = arith.mulf %a, %b : f32
+    %w = arith.addf %v, %c : f32
+    coda.yield %w : f32
+  }
+  %4 = coda.map ins(%x[m, n], %y[m, n], %z[m, n] : tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>) outs(%o[m, n] : tensor<8x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %v = arith.mulf %a, %b : f32
+    %w = arith.addf %v, %c : f32
+    coda.yield %w : f32
+  }
+  %5 = coda.map ins(%x[m, n], %y[m, n], %z[m, n] : tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>) outs(%o[m, n] : tensor<8x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %v = arith.mulf %a, %b : f32
+    %w = arith.addf %v, %c : f32
+    coda.yield %w : f32
+  }
+  %6 = coda.map ins(%x[m, n], %y[m, n], %z[m, n] : tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>) outs(%o[m, n] : tensor<8x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %v = arith.mulf %a, %b : f32
+    %w = arith.addf %v, %c : f32
+    coda.yield %w : f32
+  }
+  return %0, %1, %2, %3, %4, %5, %6 : tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>
+}

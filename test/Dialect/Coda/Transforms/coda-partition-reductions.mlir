@@ -493,3 +493,77 @@ func.func @of_any(%a: tensor<?x16xf32>, %b: tensor<256x16xf32>, %s0: tensor<f32>
   }
   return %s : tensor<f32>
 }
+
+// A sum over heads that keeps a head's columns is one over rows: a map of its own has
+// heads as rows, and what it keeps as columns. What else the map makes stays as it
+// was, a row's sum as partial ones.
+// CHECK-LABEL: func.func @over_heads(
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<8x6x2x64xf32>, %[[C:[a-z0-9]+]]: tensor<8x64xf32>,
+// CHECK:       coda.map
+// CHECK-NEXT:    ins(%[[X]][m, n0, u, n1], %[[C]][m, n1] :
+// CHECK-NEXT:    outs(%{{[a-z0-9_]+}}[m, n0, u, n1], fresh add %{{[a-z0-9_]+}}[n0, m] :
+// CHECK:       coda.map
+// CHECK-NEXT:    ins(add %{{.*}}[p, m] : tensor<6x8xf32>)
+// CHECK:       %[[D:.*]] = coda.map
+// CHECK-NEXT:    ins(%[[X]][n0, m, u, n1] : tensor<8x6x2x64xf32>)
+// CHECK-NEXT:    outs(fresh add %{{[a-z0-9_]+}}[n0, n1] : tensor<8x64xf32>) {
+// CHECK-NEXT:  ^bb0(%[[A:.*]]: f32, %[[B:.*]]: f32):
+// CHECK:         %[[P:.*]] = arith.mulf %[[A]], %[[B]]
+// CHECK-NEXT:    coda.yield %[[P]] : f32
+// CHECK:       return %{{.*}}, %{{.*}}, %[[D]]
+func.func @over_heads(%x: tensor<8x6x2x64xf32>, %c: tensor<8x64xf32>, %y0: tensor<8x6x2x64xf32>, %s0: tensor<8xf32>, %d0: tensor<8x64xf32>) -> (tensor<8x6x2x64xf32>, tensor<8xf32>, tensor<8x64xf32>) {
+  %y:3 = coda.map ins(%x[m, n0, u, n1], %c[m, n1] : tensor<8x6x2x64xf32>, tensor<8x64xf32>)
+      outs(%y0[m, n0, u, n1], fresh add %s0[m], fresh add %d0[m, n1] : tensor<8x6x2x64xf32>, tensor<8xf32>, tensor<8x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %t: f32):
+    %p = arith.mulf %a, %b : f32
+    %q = arith.mulf %a, %t : f32
+    %r = arith.mulf %b, %t : f32
+    coda.yield %q, %r, %p, %p : f32, f32, f32, f32
+  }
+  return %y#0, %y#1, %y#2 : tensor<8x6x2x64xf32>, tensor<8xf32>, tensor<8x64xf32>
+}
+
+// The region names its dims anew: those of a coordinate, and of a group that is kept.
+// CHECK-LABEL: func.func @over_heads_named(
+// CHECK:       coda.map
+// CHECK-NEXT:    ins(%[[X:[a-z0-9]+]][n0, m, n1] : tensor<8x6x64xf32>)
+// CHECK-NEXT:    outs(fresh add %{{[a-z0-9_]+}}[n0, n1] : tensor<8x64xf32>) {
+// CHECK-NEXT:  ^bb0(%[[A:.*]]: f32):
+// CHECK-NEXT:    %[[I:.*]] = coda.index m
+// CHECK:         %[[G:.*]] = coda.group_reduce add %[[A]] over [n1] : f32
+func.func @over_heads_named(%x: tensor<8x6x64xf32>, %d0: tensor<8x64xf32>) -> tensor<8x64xf32> {
+  %d = coda.map ins(%x[m, n0, n1] : tensor<8x6x64xf32>) outs(fresh add %d0[m, n1] : tensor<8x64xf32>) {
+  ^bb0(%a: f32):
+    %i = coda.index n0
+    %j = arith.index_cast %i : index to i64
+    %f = arith.sitofp %j : i64 to f32
+    %g = coda.group_reduce add %a over [n1] : f32
+    %p = arith.mulf %g, %f : f32
+    coda.yield %p : f32
+  }
+  return %d : tensor<8x64xf32>
+}
+
+// Not where groups are over the heads, or the map drops rows as well, which are summed
+// first.
+// CHECK-LABEL: func.func @over_heads_refused(
+// CHECK:       coda.map
+// CHECK-NEXT:    ins(%{{[a-z0-9_]+}}[m, n0, n1] :
+// CHECK-NEXT:    outs(fresh add %{{[a-z0-9_]+}}[m, n1] :
+// CHECK:         coda.group_reduce add %{{.*}} over [n0, n1] : f32
+// CHECK:       coda.map
+// CHECK-NEXT:    ins(%{{[a-z0-9_]+}}[m, n0, n1] :
+// CHECK-NEXT:    outs(fresh add %{{[a-z0-9_]+}}[n0, n1] :
+func.func @over_heads_refused(%x: tensor<8x6x64xf32>, %d0: tensor<8x64xf32>, %w0: tensor<64xf32>) -> (tensor<8x64xf32>, tensor<64xf32>) {
+  %d = coda.map ins(%x[m, n0, n1] : tensor<8x6x64xf32>) outs(fresh add %d0[m, n1] : tensor<8x64xf32>) {
+  ^bb0(%a: f32):
+    %g = coda.group_reduce add %a over [n0, n1] : f32
+    %p = arith.mulf %a, %g : f32
+    coda.yield %p : f32
+  }
+  %w = coda.map ins(%x[m, n0, n1] : tensor<8x6x64xf32>) outs(fresh add %w0[n1] : tensor<64xf32>) {
+  ^bb0(%a: f32):
+    coda.yield %a : f32
+  }
+  return %d, %w : tensor<8x64xf32>, tensor<64xf32>
+}

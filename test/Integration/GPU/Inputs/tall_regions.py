@@ -31,9 +31,9 @@ SHAPES = {
     "columns_1003_few_rows": (8, 1003, 520, "", "rows"),
     "columns_any": (200, 1000, 192, "n", "columns rows"),
     "both_any": (300, 520, 64, "mn", "y columns rows all"),
-    # Factors that are not aligned: loops.
-    "loops_1000": (1000, 200, 63, "", "y columns rows all"),
-    "loops_any": (1000, 300, 63, "mn", "columns rows all"),
+    # Rows of factors that are not whole 16 bytes.
+    "padded_1000": (1000, 200, 63, "", "y columns rows all"),
+    "padded_any": (1000, 300, 63, "mn", "columns rows all"),
     # Several dims of rows: those of the inner are the groups, or the groups of it.
     "split_rows_10x100": ((10, 100), 64, 64, "", "y columns"),
     "split_rows_3x300": ((3, 300), 64, 64, "", "y columns"),

@@ -458,7 +458,10 @@ def BundlePass : InterfacePass<"coda-bundle", "FunctionOpInterface"> {
     low-rank adapters). So do those that are left after that and read the same right
     factor (gradients of the weights of one activation), and maps of different
     spaces that one gemm reads the results of (adjoints of the epilogues of such a
-    bundle).
+    bundle). Maps that reduce nothing and of
+    which the results are only returned, those that finish sums and the gradients of
+    weights of one token say, are launched together, up to eight of them, with up to 24
+    tensors of more than one dim.
 
     ```mlir
     %q = coda.gemm acc(%h[m, k] * %wq[n, k]) outs(%q0[m, n]) {...}
@@ -493,6 +496,9 @@ def PartitionReductionsPass
     an index of the result, `m floordiv 128`. So are those of columns, where no
     other n dim is there and a tile, 256, does not hold them; of several n dims the
     inner ones may make up a granule that has fewer columns, those of a head of 96.
+    A map that sums over columns outside of ones that it keeps, a gradient over heads
+    say, does so in a map of its own (unless `sums-only`), of which those columns are
+    the rows, and rows and columns that are kept the columns.
     `ragged = false` leaves all of these whole. One over rows and columns, the largest
     magnitude of a tensor say, is taken over columns first, and over rows by a
     map; where a column that is kept lies within one that is dropped, the weight of
