@@ -59,13 +59,14 @@ def _shape(schedule: str) -> str:
 
 
 def spread(schedules: List[str], limit: int) -> List[str]:
-    """At most `limit` of them, from all tile shapes in turn, in the list's order; every
-    fourth is one with swapped factors, which come behind all others there, as long as
-    there are any."""
+    """At most `limit` of them, the first one first, from all tile shapes in turn, in the
+    list's order; every fourth is one with swapped factors, as long as there are any."""
     swapped = [schedule for schedule in schedules if "swap = true" in schedule]
     kept = _in_turn([schedule for schedule in schedules if schedule not in swapped])
     swapped = _in_turn(swapped)
-    chosen: List[str] = []
+    # The selector's choice.
+    chosen = swapped[:1] if schedules[:1] == swapped[:1] else []
+    del swapped[:len(chosen)]
     while kept or swapped:
         chosen += kept[:3] + swapped[:1]
         del kept[:3], swapped[:1]

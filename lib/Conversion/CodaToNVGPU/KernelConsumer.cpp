@@ -72,7 +72,8 @@ struct Product {
 } // namespace
 
 /// Adds the products of the stage at `at` to `accumulators`: for each part of the
-/// phase one a fragment, and of swapped factors one for each 64 columns. `first`: those that have no products yet are set.
+/// phase one a fragment, or, of swapped factors, one for each 64 columns. `first`:
+/// those that have no products yet are set.
 void KernelEmitter::multiplyBlock(const TileModel &tile, const Phase &phase,
                                   RingPosition at,
                                   SmallVectorImpl<Value> &accumulators,

@@ -15,9 +15,10 @@
 //                 64 rows a thread of warp 0 fills the even stages and one of
 //                 warp 3 the odd ones: what one thread issues is less than the
 //                 memory gives
-//   warpgroups    fragments of 64 rows, or (`swap`) of 64 columns: wait for a stage, multiply, hand it
-//   1 and 2       back; then the region, a chunk of 64 rows, or a swapped
-//                 tile's, and 64, 32 or 16 columns after another
+//   warpgroups    fragments of 64 rows, or (`swap`) of 64 columns: wait for a
+//   1 and 2       stage, multiply, hand it back; then the region, a chunk of 64
+//                 rows, or all of a swapped tile, and 64, 32 or 16 columns after
+//                 another
 //
 // Cooperative: fragment f of a tile's 128-row part f is one consumer's, the
 // other half the other's. Ping-pong: the tiles of a block go to the consumers
