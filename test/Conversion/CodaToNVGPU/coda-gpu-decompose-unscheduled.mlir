@@ -377,23 +377,23 @@ func.func private @halves_of_40(%a: tensor<256x64xbf16>, %w: tensor<3x2x40x64xbf
 
 // -----
 
-// Rows of four bf16 are no multiple of 16 bytes: that product is taken out of the
+// Tensor cores multiply no factors of f32 exactly: that product is taken out of the
 // sum, and loaded; the other one stays with its region.
-// CHECK-LABEL: func.func private @narrow_summand(
-// CHECK-SAME: %[[A:[^:]+]]: tensor<256x64xbf16>, %[[W:[^:]+]]: tensor<128x64xbf16>, %[[T:[^:]+]]: tensor<256x4xbf16>, %[[B:[^:]+]]: tensor<128x4xbf16>, %[[R:[^:]+]]: tensor<256x128xbf16>,
+// CHECK-LABEL: func.func private @f32_summand(
+// CHECK-SAME: %[[A:[^:]+]]: tensor<256x64xbf16>, %[[W:[^:]+]]: tensor<128x64xbf16>, %[[T:[^:]+]]: tensor<256x4xf32>, %[[B:[^:]+]]: tensor<128x4xf32>, %[[R:[^:]+]]: tensor<256x128xbf16>,
 // CHECK: %[[P:.+]] = linalg.generic {{.*}} ins(%[[T]], %[[B]] :
 // CHECK: %[[Q:.+]] = linalg.generic {{.*}} ins(%[[P]] :
-// CHECK: call @narrow_summand_member(%[[A]], %[[W]], %[[R]], %[[Q]], %{{.+}})
-// CHECK: func.func private @narrow_summand_member({{.*}} attributes {coda.kernel, no_inline}
+// CHECK: call @f32_summand_member(%[[A]], %[[W]], %[[R]], %[[Q]], %{{.+}})
+// CHECK: func.func private @f32_summand_member({{.*}} attributes {coda.kernel, no_inline}
 // CHECK: acc(%{{.+}}[m, k] * %{{.+}}[n, k] :
 // CHECK: ^bb0(%[[X:.+]]: f32, %[[Y:.+]]: bf16, %[[Z:.+]]: f32):
 // CHECK-NEXT: %[[S:.+]] = arith.addf %[[X]], %[[Z]] : f32
 // CHECK-NEXT: %[[V:.+]] = arith.extf %[[Y]] : bf16 to f32
 // CHECK-NEXT: arith.addf %[[S]], %[[V]] : f32
-func.func private @narrow_summand(%a: tensor<256x64xbf16>, %w: tensor<128x64xbf16>, %t: tensor<256x4xbf16>, %b: tensor<128x4xbf16>, %r: tensor<256x128xbf16>, %o: tensor<256x128xbf16>) -> tensor<256x128xbf16> attributes {coda.kernel, no_inline} {
-  // expected-remark @+2 {{a factor is not aligned: its last dim must be contiguous, its other strides multiples of 16 bytes, its rank at most 5; a product of it is taken out of its sum}}
-  // expected-remark @+1 {{a factor is not aligned: its last dim must be contiguous, its other strides multiples of 16 bytes, its rank at most 5; it runs as loops}}
-  %0 = coda.gemm acc(%a[m, k0] * %w[n, k0] + %t[m, k1] * %b[n, k1] : tensor<256x64xbf16>, tensor<128x64xbf16>, tensor<256x4xbf16>, tensor<128x4xbf16>)
+func.func private @f32_summand(%a: tensor<256x64xbf16>, %w: tensor<128x64xbf16>, %t: tensor<256x4xf32>, %b: tensor<128x4xf32>, %r: tensor<256x128xbf16>, %o: tensor<256x128xbf16>) -> tensor<256x128xbf16> attributes {coda.kernel, no_inline} {
+  // expected-remark @+2 {{factors are not all bf16, all f16, or all f8E4M3FN and f8E5M2; a product of it is taken out of its sum}}
+  // expected-remark @+1 {{factors are not all bf16, all f16, or all f8E4M3FN and f8E5M2; it runs as loops}}
+  %0 = coda.gemm acc(%a[m, k0] * %w[n, k0] + %t[m, k1] * %b[n, k1] : tensor<256x64xbf16>, tensor<128x64xbf16>, tensor<256x4xf32>, tensor<128x4xf32>)
       ins(%r[m, n] : tensor<256x128xbf16>) outs(%o[m, n] : tensor<256x128xbf16>) {
   ^bb0(%x: f32, %y: bf16):
     %v = arith.extf %y : bf16 to f32
@@ -407,11 +407,11 @@ func.func private @narrow_summand(%a: tensor<256x64xbf16>, %w: tensor<128x64xbf1
 // -----
 
 // Where no product is a kernel, nothing is left to take one out of.
-// CHECK-LABEL: func.func private @narrow_summands(
+// CHECK-LABEL: func.func private @f32_summands(
 // CHECK-NOT: call
-func.func private @narrow_summands(%a: tensor<256x4xbf16>, %w: tensor<128x4xbf16>, %o: tensor<256x128xbf16>) -> tensor<256x128xbf16> attributes {coda.kernel, no_inline} {
-  // expected-remark @+1 {{its rank at most 5; it runs as loops}}
-  %0 = coda.gemm acc(%a[m, k0] * %w[n, k0] + %a[m, k1] * %w[n, k1] : tensor<256x4xbf16>, tensor<128x4xbf16>, tensor<256x4xbf16>, tensor<128x4xbf16>) outs(%o[m, n] : tensor<256x128xbf16>) {
+func.func private @f32_summands(%a: tensor<256x4xf32>, %w: tensor<128x4xf32>, %o: tensor<256x128xbf16>) -> tensor<256x128xbf16> attributes {coda.kernel, no_inline} {
+  // expected-remark @+1 {{factors are not all bf16, all f16, or all f8E4M3FN and f8E5M2; it runs as loops}}
+  %0 = coda.gemm acc(%a[m, k0] * %w[n, k0] + %a[m, k1] * %w[n, k1] : tensor<256x4xf32>, tensor<128x4xf32>, tensor<256x4xf32>, tensor<128x4xf32>) outs(%o[m, n] : tensor<256x128xbf16>) {
   ^bb0(%x: f32):
     %p = arith.truncf %x : f32 to bf16
     coda.yield %p : bf16
