@@ -211,10 +211,10 @@ def add_schedules(name, source, path, compiler, only):
                            "-o", path(suffix + ".gpu.so"), "--report=" + report])
         if code or "unfit-schedule" in text:
             sys.exit(f"{case}: coda-compile ended with {code}: {text}")
-        # Registers are few where rows are: nothing spills, and no product waits for
-        # the one before it.
+        # No product waits for the one before it. A schedule that spills is not taken by
+        # the compiler itself, and right all the same.
         with open(report) as file:
-            changed = re.search(r"the assembler changed the kernel: [^\"]*", file.read())
+            changed = re.search(r"the assembler changed the kernel: [^\"]*serial[^\"]*", file.read())
         os.remove(report)
         if changed and name.startswith("swap_"):
             sys.exit(f"{case}: {changed.group(0)}")
