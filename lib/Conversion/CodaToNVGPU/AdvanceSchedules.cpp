@@ -50,9 +50,9 @@ static bool advance(func::FuncOp func, IntegerAttr bytes) {
   auto current = func->getAttrOfType<ScheduleAttr>(kScheduleAttrName);
   std::string reason;
   FailureOr<KernelModel> kernel = buildKernelModel(func, reason);
-  // A few registers, once a tile, cost less than a smaller tile; and less than
-  // it takes to compile all schedules.
-  constexpr int64_t kIgnoredBytes = 128;
+  // A few registers, once a tile, stored and loaded, cost less than a smaller tile;
+  // and less than it takes to compile all schedules.
+  constexpr int64_t kIgnoredBytes = 448;
   if (failed(kernel) || func->hasAttr(kKeepScheduleAttrName) ||
       bytes.getInt() < kIgnoredBytes)
     return false;

@@ -451,8 +451,13 @@ TileCoords KernelEmitter::tileCoords(const TileModel &tile, Value number) {
     }
   }
   Value row = mul(inner, i32(getTileRows(schedule)));
+  // Beyond the last, and where the copy engine may begin a box: a factor that is
+  // contiguous along rows may have any number of them.
   if (outside)
-    row = select(outside, extent(tile, tile.innerM), row);
+    row = select(outside,
+                 mul(ceilDivU(extent(tile, tile.innerM), getTileRows(schedule)),
+                     i32(getTileRows(schedule))),
+                 row);
   at.coords[tile.innerM] = row;
   return at;
 }

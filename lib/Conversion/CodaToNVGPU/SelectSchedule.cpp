@@ -497,13 +497,17 @@ getSwappedSchedules(const KernelModel &kernel) {
   return {least, schedules};
 }
 
-/// Whether swapped factors, with which a kernel takes `time`, are likely to be faster
-/// than the schedule that is the best without: by more than what the model of either
-/// may be wrong by.
+/// Whether swapped factors, of `tile`, with which a kernel takes `time`, are likely to
+/// be faster than the schedule that is the best without: by more than what the model
+/// of either may be wrong by. With more rows a fragment is full either way; with wider
+/// tiles and deeper products they were no faster.
 static bool isSwapFaster(const KernelModel &kernel, double time,
-                         ScheduleAttr best) {
-  constexpr double kMarginUs = 0.32;
-  if (!hasFewTiles(kernel) || getTileRows(best) != kFragmentRows)
+                         ArrayRef<int64_t> tile, ScheduleAttr best) {
+  constexpr double kMarginUs = 0.32, kMaxDepth = 6144;
+  constexpr int64_t kMaxRows = kFragmentRows / 2, kMaxColumns = 192;
+  if (!hasFewTiles(kernel) || getTileRows(best) != kFragmentRows ||
+      getMostRows(kernel) > kMaxRows || tile[1] > kMaxColumns ||
+      getDepth(kernel) > kMaxDepth)
     return false;
   TileShape shape{getTileRows(best),    best.getTile()[1], best.getPingpong(),
                   best.getSplit(),      best.getCluster(), best.getTile()[2],
@@ -588,7 +592,9 @@ coda_gpu::enumerateSchedules(const KernelModel &kernel, bool batchInvariant,
   if (batchInvariant || schedules.empty())
     return schedules;
   auto [time, swapped] = getSwappedSchedules(kernel);
-  bool isFirst = isSwapFaster(kernel, time, schedules.front());
+  bool isFirst =
+      !swapped.empty() && isSwapFaster(kernel, time, swapped.front().getTile(),
+                                       schedules.front());
   schedules.insert(isFirst ? schedules.begin() : schedules.end(),
                    swapped.begin(), swapped.end());
   return schedules;
