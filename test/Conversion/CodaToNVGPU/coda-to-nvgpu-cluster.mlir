@@ -215,3 +215,23 @@ func.func private @alone(%a: memref<1024x512xbf16>, %w: memref<512x512xbf16>, %o
   }
   return
 }
+
+// -----
+
+// A block that has no rows loads from where a next tile would begin, not from the last
+// row on, which the copy engine does not take of a factor that is contiguous along
+// rows: their number is no multiple of 8.
+// CHECK: gpu.func @few_rows
+// CHECK-DAG: %[[ZERO:.*]] = arith.constant 0 : i32
+// CHECK-DAG: %[[TILE:.*]] = arith.constant 128 : i32
+// CHECK: %[[ROW:.*]] = arith.select %{{.*}}, %[[TILE]], %[[ZERO]] : i32
+// CHECK: %[[AT:.*]] = arith.index_cast %[[ROW]] : i32 to index
+// CHECK: nvgpu.tma.async.load %{{.*}}[%[[AT]], %{{.*}}]
+func.func private @few_rows(%a: memref<64x20xbf16, strided<[24, 1]>>, %w: memref<128x64xbf16>, %o: memref<20x128xbf16>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64], stages = 4, staging = 2, prefetch = 0, raster = 8, cluster = [2, 1]>} {
+  coda.gemm acc(%a[k, m] * %w[n, k] : memref<64x20xbf16, strided<[24, 1]>>, memref<128x64xbf16>) outs(%o[m, n] : memref<20x128xbf16>) {
+  ^bb0(%x: f32):
+    %y = arith.truncf %x : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return
+}
