@@ -338,7 +338,7 @@ struct GPUDecomposeUnscheduled
   }
 
   /// `op`, in `func`, is no kernel; where it is one without some of the products of
-  /// its accumulators, which are none, a factor of few columns say, these are taken
+  /// its accumulators, which are none, factors of f32 say, these are taken
   /// out and loaded. False if it is not.
   bool separate(func::FuncOp func, TileOpInterface tile, StringRef reason,
                 SymbolTable &symbols) {

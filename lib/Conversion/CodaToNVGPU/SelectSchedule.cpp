@@ -135,9 +135,8 @@ static int64_t getRaster(const KernelModel &kernel, TileShape shape) {
   int64_t tiles = getNumTiles(tile, shape);
   if (tiles == 0)
     return shape.raster;
-  int64_t columnTiles = llvm::divideCeil(
-      tile.getColumns(),
-      getTilePoints(tile, shape.getSchedule(kernel.func.getContext())));
+  int64_t columnTiles =
+      getGrid(tile, shape.getSchedule(kernel.func.getContext())).second;
   double depth = getDepth(kernel);
   double panel = kManyRowTiles * shape.rows * depth *
                  tile.factorType.getIntOrFloatBitWidth() / 8;

@@ -29,7 +29,7 @@ int64_t coda_gpu::getRegionCost(const TileModel &tile) {
   for (Value argument : body.getArguments())
     variations[argument] = {true, true};
   for (auto [i, input] : llvm::enumerate(tile.inputs)) {
-    auto variesWith = [&](coda::DimKind kind) {
+    auto variesWith = [&, &input = input](coda::DimKind kind) {
       return llvm::any_of(input.dims,
                           [&](unsigned d) { return tile.dims[d].kind == kind; });
     };
@@ -76,9 +76,8 @@ int64_t coda_gpu::getNumTiles(const TileModel &tile, TileShape shape) {
   return getNumTiles(tile, shape.getSchedule(tile.op->getContext()));
 }
 
-/// Tiles of `tile` along its rows and along its columns, which are known.
-static std::pair<int64_t, int64_t> getGrid(const TileModel &tile,
-                                           ScheduleAttr schedule) {
+std::pair<int64_t, int64_t> coda_gpu::getGrid(const TileModel &tile,
+                                              ScheduleAttr schedule) {
   int64_t columnTiles =
       llvm::divideCeil(tile.getColumns(), getTilePoints(tile, schedule));
   return {getNumTiles(tile, schedule) / columnTiles, columnTiles};

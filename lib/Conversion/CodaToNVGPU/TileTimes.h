@@ -64,6 +64,9 @@ int64_t getRegionCost(const TileModel &tile);
 int64_t getMaxCost(int64_t rows, bool pingpong, int64_t accumulators);
 /// As getNumTiles of a schedule.
 int64_t getNumTiles(const TileModel &tile, TileShape shape);
+/// Tiles of `tile` along its rows and along its columns, which are known.
+std::pair<int64_t, int64_t> getGrid(const TileModel &tile,
+                                    ScheduleAttr schedule);
 /// Takes the widest chunk with which all columns of the accumulators are some
 /// argument's, and that rows of the inner n dim and groups of columns that are
 /// reduced over are made of; false, and the chunk as it was, if there is none.

@@ -81,6 +81,19 @@ PlainGemm coda::createPlainGemm(OpBuilder &b, TileOpInterface op,
   return {gemm, stored};
 }
 
+/// Has `spec`, of `numDims` dims, load what `gemm` stores; `newDims` are those of the
+/// op that it was a product of.
+static void addLoad(OpBuilder &b, const PlainGemm &gemm,
+                    ArrayRef<AffineExpr> newDims, unsigned numDims,
+                    TileOpSpec &spec) {
+  spec.inputs.push_back(gemm.op->getResult(0));
+  spec.loadCombiners.push_back(b.getUnitAttr());
+  SmallVector<AffineExpr> exprs;
+  for (unsigned d : gemm.dims)
+    exprs.push_back(newDims[d]);
+  spec.maps.push_back(AffineMap::get(numDims, 0, exprs, b.getContext()));
+}
+
 TileOpInterface coda::createEpilogueMap(OpBuilder &b, TileOpInterface op,
                                         ArrayRef<PlainGemm> accumulators) {
   TileOpSpec spec;
@@ -95,14 +108,8 @@ TileOpInterface coda::createEpilogueMap(OpBuilder &b, TileOpInterface op,
   auto remap = [&](AffineMap map) {
     return map.replaceDimsAndSymbols(newDims, {}, next, 0);
   };
-  for (const PlainGemm &accumulator : accumulators) {
-    spec.inputs.push_back(accumulator.op->getResult(0));
-    spec.loadCombiners.push_back(b.getUnitAttr());
-    SmallVector<AffineExpr> exprs;
-    for (unsigned d : accumulator.dims)
-      exprs.push_back(newDims[d]);
-    spec.maps.push_back(AffineMap::get(next, 0, exprs, b.getContext()));
-  }
+  for (const PlainGemm &accumulator : accumulators)
+    addLoad(b, accumulator, newDims, next, spec);
   for (unsigned i = 0; i < op.getInputs().size(); ++i) {
     spec.inputs.push_back(op.getInputs()[i]);
     spec.loadCombiners.push_back(op.getLoadCombiners()[i]);
@@ -168,14 +175,8 @@ TileOpInterface coda::createGemmWithout(
   spec.loadCombiners = old.loadCombiners;
   for (unsigned i = 0; i < old.inputs.size(); ++i)
     spec.maps.push_back(remap(op.getInputMap(i)));
-  for (const auto &[number, gemm] : separate) {
-    spec.inputs.push_back(gemm.op->getResult(0));
-    spec.loadCombiners.push_back(b.getUnitAttr());
-    SmallVector<AffineExpr> exprs;
-    for (unsigned d : gemm.dims)
-      exprs.push_back(newDims[d]);
-    spec.maps.push_back(AffineMap::get(next, 0, exprs, b.getContext()));
-  }
+  for (const auto &[number, gemm] : separate)
+    addLoad(b, gemm, newDims, next, spec);
   spec.outputs = old.outputs;
   spec.combiners = old.combiners;
   spec.fresh = old.fresh;
