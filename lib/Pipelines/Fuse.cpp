@@ -64,8 +64,10 @@ void coda::addPartialSums(OpPassManager &pm, Numerics numerics,
     return;
   PartitionReductionsPassOptions partition;
   partition.sumsOnly = sumsOnly;
-  // The bits of a row then depend on how many there are. Groups that are an index,
-  // as those of a narrow granule, have no adjoint.
+  // Groups that are an index, as those of a narrow granule, have no adjoint.
+  if (sumsOnly)
+    partition.rowGranule = partition.granule;
+  // The bits of a row then depend on how many there are.
   if (numerics == Numerics::Relaxed && !sumsOnly)
     partition.fewRowsGranule = 16;
   pm.addNestedPass<func::FuncOp>(createPartitionReductionsPass(partition));

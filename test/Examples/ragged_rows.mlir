@@ -1,4 +1,4 @@
-// Reductions over 200 rows, which are a group of 128 and one of 72: the weight
+// Reductions over 200 rows, which are three groups of 64 and one of 8: the weight
 // gradient and the bias gradient of a norm, the largest value and the logarithm
 // of a sum of exponentials of each column. In rows that are none the region makes
 // NaN of the zeros that it is given; they must not count.
@@ -8,7 +8,7 @@
 // RUN: coda-run %s --seed=1 --against-reference
 // RUN: %if gpu %{ coda-run %s --seed=1 --against-reference --device=cuda %}
 
-// CHECK: fresh add %{{.*}}[m floordiv 128, n], fresh add %{{.*}}[m floordiv 128, n], fresh max %{{.*}}[m floordiv 128, n], fresh logaddexp %{{.*}}[m floordiv 128, n] :
+// CHECK: fresh add %{{.*}}[m floordiv 64, n], fresh add %{{.*}}[m floordiv 64, n], fresh max %{{.*}}[m floordiv 64, n], fresh logaddexp %{{.*}}[m floordiv 64, n] :
 
 func.func @main(%dz: tensor<200x512xbf16>,
                 %w: tensor<512x256xbf16>,

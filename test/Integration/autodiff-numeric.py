@@ -366,7 +366,7 @@ def program(seed):
 
 
 FUSION = ["func.func(coda-fuse)", "canonicalize", "cse",
-          "func.func(coda-partition-reductions{granule=4})", "canonicalize", "cse",
+          "func.func(coda-partition-reductions{granule=4 row-granule=4})", "canonicalize", "cse",
           "func.func(coda-bundle)"]
 
 

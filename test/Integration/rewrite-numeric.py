@@ -21,9 +21,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "Inp
 from decomposed import Case, build, call, compare, function
 
 FUSE = ("builtin.module(func.func(coda-fuse,canonicalize,cse,coda-bundle,"
-        "coda-partition-reductions{granule=4},canonicalize,cse))")
+        "coda-partition-reductions{granule=4 row-granule=2},canonicalize,cse))")
 COMMUTE = ("builtin.module(func.func(coda-commute,coda-form-tile-ops,canonicalize,cse,coda-fuse,"
-           "canonicalize,cse,coda-bundle,coda-partition-reductions{granule=4},canonicalize,cse))")
+           "canonicalize,cse,coda-bundle,coda-partition-reductions{granule=4 row-granule=4},canonicalize,cse))")
 TRANSPOSE = "builtin.module(func.func(coda-transpose-row-sums),canonicalize,cse)"
 M, N, K = 8, 12, 6
 

@@ -344,9 +344,6 @@ void EpilogueEmitter::reduceColumns(const OutputModel &output, unsigned number,
 /// columns, each of which ends with one 8-column block, or of 32 columns with
 /// one of the two of it, as of 16 each two of the lanes do; then to the scratch.
 void EpilogueEmitter::finishColumnChunk() {
-  // A strip is the 16 rows of a warp: of the tile's 8, or 4.
-  Value strips =
-      e.schedule.getPingpong() ? e.i32(fragment) : e.consumer;
   int64_t scratch = 0;
   for (auto [number, output] : llvm::enumerate(tile.outputs)) {
     if (output.reduce != ReduceKind::Columns)
@@ -382,7 +379,13 @@ void EpilogueEmitter::finishColumnChunk() {
           b, loc,
           VectorType::get({static_cast<int64_t>(sums.size())}, b.getF32Type()),
           sums);
-      Value strip = e.add(e.mul(strips, e.i32(4)), e.warp);
+      // A strip is the 16 rows of a warp: after those of the fragments of a
+      // consumer's group that came before, or of the consumer that has them.
+      int64_t before = fragment * kFragmentRows % getGroupRows(output, e.schedule);
+      Value first = e.schedule.getPingpong()
+                        ? e.i32(before / kWarpRows)
+                        : e.mul(e.consumer, e.i32(kFragmentRows / kWarpRows));
+      Value strip = e.add(first, e.warp);
       Value offset = e.add(
           e.add(scratchBase(scratch), e.i32(chunk * chunkColumns * 4)),
           e.add(e.mul(strip, e.i32(points * 4)), e.mul(ofLane, e.i32(4))));
@@ -399,7 +402,7 @@ void EpilogueEmitter::finishColumnChunk() {
 
 /// Where the scratch of a column reduction begins; one float a strip and column.
 Value EpilogueEmitter::scratchBase(int64_t number) {
-  int64_t bytes = getTileRows(e.schedule) / 16 * points * 4;
+  int64_t bytes = getReducedStrips(tile, e.schedule) * points * 4;
   Value base = e.i32(SharedMemory(e.kernel, e.schedule).scratch + number * bytes);
   if (!e.schedule.getPingpong())
     return base;
@@ -407,55 +410,77 @@ Value EpilogueEmitter::scratchBase(int64_t number) {
   return e.add(base, e.mul(e.consumer, e.i32(all)));
 }
 
-/// After the last chunk of a tile's last fragment: across its strips. A thread
-/// writes one column, or two.
+/// After the last chunk of a fragment: of the groups of rows that end with it,
+/// across their strips. A thread writes one column, or two.
 void EpilogueEmitter::finishColumns() {
-  if (!tile.hasColumnReduction() ||
-      fragment + 1 != getFragments(e.schedule))
-    return;
-  bool alone = e.schedule.getPingpong();
-  auto barrier = [&] {
-    if (alone)
-      e.warpgroupBarrier();
-    else
-      e.consumersBarrier();
-  };
-  barrier();
-  int64_t threads = alone ? 128 : kConsumers * 128;
-  for (int64_t first = 0; first < points; first += threads) {
-    Value thread = e.add(e.warpgroupThread, e.i32(first));
-    if (!alone)
-      thread = e.add(thread, e.mul(e.consumer, e.i32(128)));
-    Value column = e.add(at.column, thread);
-    Value writes = e.bitAnd(e.lessU(thread, e.i32(points)),
-                            e.lessU(column, e.numColumns(tile)));
-    if (e.mayLackRows(tile))
-      writes = e.bitAnd(writes, e.lessU(at.coords[tile.innerM],
-                                        e.extent(tile, tile.innerM)));
-    e.ifThen(writes, [&] { finishColumn(thread, column); });
+  for (int64_t groupRows : {kFragmentRows, kReducedRows}) {
+    bool alone = isGroupOfConsumer(groupRows, e.schedule);
+    bool isAny =
+        llvm::any_of(tile.outputs, [&](const OutputModel &output) {
+          return output.reduce == ReduceKind::Columns &&
+                 getGroupRows(output, e.schedule) == groupRows;
+        });
+    // Fragments of a tile of both consumers lie in turn: 128 rows end with each.
+    int64_t ofFragments = e.schedule.getPingpong() ? groupRows / kFragmentRows : 1;
+    if (!isAny || (fragment + 1) % ofFragments != 0)
+      continue;
+    auto barrier = [&] {
+      if (alone)
+        e.warpgroupBarrier();
+      else
+        e.consumersBarrier();
+    };
+    barrier();
+    int64_t row = (fragment + 1 - ofFragments) * kFragmentRows;
+    Value groupRow =
+        alone && !e.schedule.getPingpong()
+            ? row0
+            : e.add(at.coords[tile.innerM],
+                    e.i32(e.schedule.getPingpong() ? row : kConsumers * row));
+    int64_t threads = alone ? 128 : kConsumers * 128;
+    for (int64_t first = 0; first < points; first += threads) {
+      Value thread = e.add(e.warpgroupThread, e.i32(first));
+      if (!alone)
+        thread = e.add(thread, e.mul(e.consumer, e.i32(128)));
+      Value column = e.add(at.column, thread);
+      Value writes = e.bitAnd(e.lessU(thread, e.i32(points)),
+                              e.lessU(column, e.numColumns(tile)));
+      if (masksRows)
+        writes = e.bitAnd(writes, e.lessU(groupRow, e.extent(tile, tile.innerM)));
+      e.ifThen(writes, [&] { finishColumn(thread, column, groupRows, groupRow); });
+    }
+    // The scratch is written again: by the next fragment, or in the next tile.
+    barrier();
   }
-  // The scratch is written again in the next tile.
-  barrier();
 }
 
-void EpilogueEmitter::finishColumn(Value thread, Value column) {
+void EpilogueEmitter::finishColumn(Value thread, Value column, int64_t groupRows,
+                                   Value groupRow) {
   enterColumn(column);
+  // Of a tile of both consumers each has a group of 64 rows.
+  bool areTwo = !e.schedule.getPingpong() && groupRows == kFragmentRows;
   int64_t scratch = 0;
   for (const OutputModel &output : tile.outputs) {
     if (output.reduce != ReduceKind::Columns)
       continue;
+    bool isOther = getGroupRows(output, e.schedule) != groupRows;
     for (int64_t point = 0; point < output.points; ++point, ++scratch) {
-      Value base = e.sharedPointer(
-          e.add(scratchBase(scratch), e.mul(thread, e.i32(4))));
+      if (isOther)
+        continue;
+      int64_t strips = groupRows / kWarpRows;
+      Value offset = e.add(scratchBase(scratch), e.mul(thread, e.i32(4)));
+      if (areTwo)
+        offset =
+            e.add(offset, e.mul(e.consumer, e.i32(strips * points * 4)));
+      Value base = e.sharedPointer(offset);
       Value sum;
-      for (int64_t strip = 0; strip < getTileRows(e.schedule) / 16;
-           ++strip) {
+      for (int64_t strip = 0; strip < strips; ++strip) {
         Value part = LLVM::LoadOp::create(
             b, loc, b.getF32Type(), e.offsetPointer(base, strip * points * 4));
         sum = sum ? output.combiner.combine(b, loc, sum, part) : part;
       }
       Value pointer = elementPointer(
-          output, e.add(rowOffset(output, at.coords[tile.innerM]),
+          output, e.add(rowOffset(output, groupRow),
                         columnOffset(output, tile.uCoords(output.uDims, point),
                                      loadAtCoords[tile.innerN])));
       if (!output.fresh)

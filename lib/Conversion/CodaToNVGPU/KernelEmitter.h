@@ -613,7 +613,8 @@ private:
                      Placed value);
   void finishColumnChunk();
   void finishColumns();
-  void finishColumn(Value thread, Value column);
+  void finishColumn(Value thread, Value column, int64_t groupRows,
+                    Value groupRow);
   Value scratchBase(int64_t number);
   Value rowMask();
   Value columnMask();

@@ -152,17 +152,6 @@ bool TileModel::hasColumnReduction() const {
   return getNumColumnReductions() != 0;
 }
 
-int64_t TileModel::getReducedRows() const {
-  bool areFew = llvm::all_of(outputs, [&](const OutputModel &output) {
-    return output.reduce != ReduceKind::Columns ||
-           output.getGranule(innerM) == 1;
-  });
-  int64_t rows = dims[innerM].extent;
-  return areFew && !ShapedType::isDynamic(rows) && rows <= kFragmentRows
-             ? kFragmentRows
-             : kReducedRows;
-}
-
 /// What strides of the copy engine are multiples of.
 static constexpr int64_t kAlignmentBits = 128;
 
@@ -728,14 +717,16 @@ LogicalResult ModelBuilder::classifyReduction(OutputModel &output) {
     if (!hasAll(model.outerM))
       return fail("a column reduction drops an outer m dim; partition it first");
     int64_t extent = model.dims[model.innerM].extent;
-    if (rowGranule != 1 && rowGranule != kReducedRows)
+    if (rowGranule != 1 && rowGranule != kFragmentRows &&
+        rowGranule != kReducedRows)
       return fail("a column reduction has groups of " + Twine(rowGranule) +
-                  " rows, a tile of 128");
+                  " rows, those of tiles have 64 or 128");
     if (rowGranule == 1 &&
         (ShapedType::isDynamic(extent) || extent > kReducedRows))
       return fail("a column reduction is taller than a tile; partition it "
                   "first");
     output.reduce = ReduceKind::Columns;
+    output.groupRows = rowGranule == 1 ? 0 : rowGranule;
     return success();
   }
   return fail("a reduction drops both m and n dims");

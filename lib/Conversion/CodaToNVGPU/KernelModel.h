@@ -30,6 +30,8 @@ namespace mlir::coda_gpu {
 constexpr llvm::StringLiteral kMaxRowsAttrName = "coda.max_rows";
 /// Rows of a fragment: those of one WGMMA.
 constexpr int64_t kFragmentRows = 64;
+/// Of these, rows of one warp.
+constexpr int64_t kWarpRows = 16;
 /// Columns, or rows, of a box of a factor that is contiguous along them, 128
 /// bytes, where a tile has a multiple of them.
 constexpr int64_t kFactorColumns = 64;
@@ -47,8 +49,8 @@ constexpr int64_t kConsumerThreads = 128;
 constexpr int64_t kMaxAccumulators = 192;
 /// Multiprocessors that a kernel's tiles are dealt to.
 constexpr int64_t kMultiprocessors = 132;
-/// The most rows that a reduction over rows may span: one fragment of each
-/// consumer.
+/// The most rows that a group of a reduction over rows may have: one fragment of
+/// each consumer.
 constexpr int64_t kReducedRows = kConsumers * kFragmentRows;
 /// What the hardware takes on every device: blocks of a cluster.
 constexpr int64_t kMaxClusterBlocks = 8;
@@ -139,6 +141,9 @@ struct OutputModel : OperandModel {
   ReduceKind reduce = ReduceKind::None;
   /// ReduceKind::Rows: columns of a group; 0: all of them.
   int64_t groupColumns = 0;
+  /// ReduceKind::Columns: rows of a group, those of one fragment or of two; 0: all of
+  /// them.
+  int64_t groupRows = 0;
   SmallVector<unsigned> uDims;
   int64_t points = 1;
   /// Of a chunk, if the copy engine moves them.
@@ -222,9 +227,6 @@ struct TileModel {
   int64_t getPrefetchedPerChunk() const;
   int64_t getStagingPerChunk() const;
   bool hasColumnReduction() const;
-  /// Rows of the tallest column reduction, where a fragment has them those of one;
-  /// tiles of no fewer, and no more than kReducedRows, hold it.
-  int64_t getReducedRows() const;
   /// The coordinates of point `point` of `uDims`, row-major, by dim; 0 along the
   /// others.
   SmallVector<int64_t> uCoords(ArrayRef<unsigned> uDims, int64_t point) const;
@@ -305,6 +307,17 @@ inline int64_t getFragments(ScheduleAttr schedule) {
   return getTileRows(schedule) /
          (schedule.getPingpong() ? kFragmentRows : kConsumers * kFragmentRows);
 }
+/// Rows of a group of column reduction `output`.
+inline int64_t getGroupRows(const OutputModel &output, ScheduleAttr schedule) {
+  return output.groupRows ? output.groupRows : getTileRows(schedule);
+}
+/// Whether one consumer has all rows of a group of `groupRows`.
+inline bool isGroupOfConsumer(int64_t groupRows, ScheduleAttr schedule) {
+  return schedule.getPingpong() || groupRows == kFragmentRows;
+}
+/// Strips of 16 rows, one a warp, that column reductions of `tile` keep between
+/// fragments; a consumer's own if each has a tile.
+int64_t getReducedStrips(const TileModel &tile, ScheduleAttr schedule);
 /// Blocks of a cluster that have tiles of their own, and share factors.
 inline int64_t getSharingBlocks(ScheduleAttr schedule) {
   return schedule.getCluster().m * schedule.getCluster().n;

@@ -208,6 +208,15 @@ bool coda_gpu::joinsStrips(const OutputModel &output, ScheduleAttr schedule) {
          output.groupColumns != kStripColumns;
 }
 
+int64_t coda_gpu::getReducedStrips(const TileModel &tile,
+                                   ScheduleAttr schedule) {
+  int64_t rows = schedule.getPingpong() ? 0 : kConsumers * kFragmentRows;
+  for (const OutputModel &output : tile.outputs)
+    if (output.reduce == ReduceKind::Columns)
+      rows = std::max(rows, getGroupRows(output, schedule));
+  return rows / kWarpRows;
+}
+
 // One float a column and 16 rows, or a row and 16 columns; that of each consumer if
 // each has a tile.
 int64_t coda_gpu::getScratchBytes(const KernelModel &kernel,
@@ -218,8 +227,9 @@ int64_t coda_gpu::getScratchBytes(const KernelModel &kernel,
     for (const OutputModel &output : tile.outputs)
       if (joinsStrips(output, schedule))
         strips += output.points * getTilePoints(tile, schedule) / kStripColumns;
-    int64_t ofColumns = tile.getNumColumnReductions() * getTileRows(schedule) /
-                        16 * getTilePoints(tile, schedule);
+    int64_t ofColumns = tile.getNumColumnReductions() *
+                        getReducedStrips(tile, schedule) *
+                        getTilePoints(tile, schedule);
     bytes = std::max(
         {bytes, strips * getRegionRows(schedule) * 4, ofColumns * 4});
   }
@@ -461,8 +471,8 @@ static LogicalResult verifySwappedRegion(const TileModel &tile,
                 "16 columns, those of a warp, it has " +
                 Twine(tile.runColumns));
   if (tile.hasColumnReduction())
-    return fail("a column reduction needs tiles of 128 rows, swapped ones have "
-                "at most 64");
+    return fail("with swap, the rows of a column are the columns of a fragment: "
+                "they are not reduced");
   if (tile.groupColumns)
     return fail("with swap, the columns of a group are those of several warps: "
                 "a region cannot go on with what they are reduced to");
@@ -471,6 +481,15 @@ static LogicalResult verifySwappedRegion(const TileModel &tile,
       return fail("with swap, the columns of a right factor cannot alternate "
                   "between two points: neighbours are in two threads");
   return success();
+}
+
+/// Whether tiles have whole groups of rows of column reduction `output`.
+static bool holdsGroups(const TileModel &tile, const OutputModel &output,
+                        ScheduleAttr schedule) {
+  int64_t rows = getTileRows(schedule);
+  if (output.groupRows)
+    return rows % output.groupRows == 0;
+  return rows <= kReducedRows && rows >= tile.dims[tile.innerM].extent;
 }
 
 LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
@@ -579,10 +598,13 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
                0))
         return fail("a row reduction over " + Twine(output.groupColumns) +
                     " columns does not fit tiles of " + Twine(points));
-    if (tile.hasColumnReduction() &&
-        (shape[0] > kReducedRows || shape[0] < tile.getReducedRows()))
-      return fail("a column reduction needs tiles of 128 rows, or 64 where there "
-                  "are no more");
+    for (const OutputModel &output : tile.outputs)
+      if (output.reduce == ReduceKind::Columns &&
+          !holdsGroups(tile, output, schedule))
+        return fail("a column reduction over " +
+                  Twine(output.groupRows ? output.groupRows
+                                         : tile.dims[tile.innerM].extent) +
+                  " rows does not fit tiles of " + Twine(shape[0]));
     if (tile.hasColumnReduction() &&
         chunk < std::min(kReducedChunk, tile.maxChunk))
       return fail("a column reduction needs chunks of 32 or 64 columns");

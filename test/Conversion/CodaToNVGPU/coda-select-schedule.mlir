@@ -407,6 +407,32 @@ func.func private @groups_of_rows(%a: memref<40x64xbf16>, %w: memref<512x64xbf16
   return
 }
 
+// Groups of 64 rows: also of a tile of one fragment, and of three of them, where the
+// products are long.
+// CHECK-LABEL: func.func private @groups_of_a_fragment
+// CHECK-SAME: tile = [64,
+func.func private @groups_of_a_fragment(%a: memref<40x64xbf16>, %w: memref<512x64xbf16>, %s: memref<1x512xf32>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<40x64xbf16>, memref<512x64xbf16>) outs(fresh add %s[m floordiv 64, n] : memref<1x512xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func.func private @groups_of_three_fragments
+// CHECK-SAME: tile = [192, 128, 64]
+// CHECK-SAME: pingpong = true
+func.func private @groups_of_three_fragments(%a: memref<16384x6144xbf16>, %w: memref<6144x4096xbf16>, %x: memref<16384x4096xbf16>, %o: memref<16384x4096xbf16>, %s: memref<256x4096xf32>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[k, n] : memref<16384x6144xbf16>, memref<6144x4096xbf16>) ins(%x[m, n] : memref<16384x4096xbf16>) outs(%o[m, n], fresh add %s[m floordiv 64, n] : memref<16384x4096xbf16>, memref<256x4096xf32>) {
+  ^bb0(%v: f32, %r: bf16):
+    %f = arith.extf %r : bf16 to f32
+    %p = arith.mulf %v, %f : f32
+    %d = arith.truncf %v : f32 to bf16
+    coda.yield %d, %p : bf16, f32
+  }
+  return
+}
+
 // CHECK-LABEL: func.func private @single_column
 // CHECK-SAME: coda.schedule
 func.func private @single_column(%a: memref<300x64xbf16>, %w: memref<1x64xbf16>, %s: memref<300xf32>) attributes {coda.kernel} {
@@ -430,9 +456,9 @@ func.func private @whole_columns(%a: memref<?x64xbf16>, %w: memref<512x64xbf16>,
 
 // -----
 
-// expected-error @+1 {{no schedule for this kernel on sm_90a: a column reduction has groups of 64 rows, a tile of 128}}
-func.func private @groups_of_64(%a: memref<?x64xbf16>, %w: memref<512x64xbf16>, %s: memref<?x512xf32>) attributes {coda.kernel} {
-  coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x64xbf16>, memref<512x64xbf16>) outs(fresh add %s[m floordiv 64, n] : memref<?x512xf32>) {
+// expected-error @+1 {{no schedule for this kernel on sm_90a: a column reduction has groups of 32 rows, those of tiles have 64 or 128}}
+func.func private @groups_of_32_rows(%a: memref<?x64xbf16>, %w: memref<512x64xbf16>, %s: memref<?x512xf32>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<?x64xbf16>, memref<512x64xbf16>) outs(fresh add %s[m floordiv 32, n] : memref<?x512xf32>) {
   ^bb0(%x: f32):
     coda.yield %x : f32
   }

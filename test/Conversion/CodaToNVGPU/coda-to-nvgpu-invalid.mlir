@@ -401,3 +401,16 @@ func.func private @group_in_chunk(%a: memref<256x128xbf16>, %w: memref<4x2x32x12
   }
   return
 }
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: a column reduction over 128 rows does not fit tiles of 192}}
+func.func private @groups_of_other_rows(%a: memref<1000x192xbf16>, %w: memref<512x192xbf16>, %s: memref<8x512xf32>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [192, 64, 64], stages = 3, staging = 0, prefetch = 0, raster = 8, pingpong = true>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<1000x192xbf16>, memref<512x192xbf16>)
+      outs(fresh add %s[m floordiv 128, n] : memref<8x512xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}

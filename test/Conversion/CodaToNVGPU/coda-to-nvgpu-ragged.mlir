@@ -113,3 +113,66 @@ func.func private @few_rows(%a: memref<40x64xbf16>, %w: memref<512x64xbf16>, %s:
   }
   return
 }
+
+// -----
+
+// Groups of 64 rows of a tile of both consumers: each has one, and its warps meet at a
+// barrier of their own. Its strips lie behind those of the other.
+
+// CHECK: gpu.func @groups_of_consumers_128x64x64_s3(
+// CHECK: %[[CONSUMER:.+]] = arith.subi %[[WARPGROUP:.+]], %c1_i32
+// CHECK: "wgmma.wait_group.sync.aligned 0;"
+// CHECK: nvvm.barrier id = %[[WARPGROUP]] number_of_threads = %c128_i32
+// CHECK: scf.if
+// CHECK: %[[STRIPS:.+]] = arith.muli %[[CONSUMER]], %c1024_i32
+// CHECK: %[[BEGIN:.+]] = arith.addi %{{.+}}, %[[STRIPS]]
+// CHECK: %[[FIRST:.+]] = llvm.getelementptr %{{.+}}[%[[BEGIN]]]
+// CHECK: llvm.load %[[FIRST]]
+// CHECK-COUNT-3: llvm.load %{{.+}} : !llvm.ptr<3> -> f32
+// CHECK-NOT: llvm.load
+// CHECK: arith.divui %{{.+}}, %c64_i32
+// CHECK: nvvm.barrier id = %[[WARPGROUP]] number_of_threads = %c128_i32
+func.func private @groups_of_consumers(%a: memref<256x192xbf16>, %w: memref<512x192xbf16>, %s: memref<4x512xf32>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 64, 64], stages = 3, staging = 0, prefetch = 0, raster = 8>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<256x192xbf16>, memref<512x192xbf16>)
+      outs(fresh add %s[m floordiv 64, n] : memref<4x512xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+// Of the fragments of one consumer: each ends a group, of which only those that have
+// rows are written.
+
+// CHECK: gpu.func @groups_of_fragments_192x64x64_s3_pingpong(
+// CHECK: "wgmma.wait_group.sync.aligned 0;"
+// CHECK: nvvm.barrier id = %[[WARPGROUP:.+]] number_of_threads = %c128_i32
+// CHECK: arith.cmpi ult, %[[ROW:.+]], %c1000_i32
+// CHECK: scf.if
+// CHECK-COUNT-4: llvm.load %{{.+}} : !llvm.ptr<3> -> f32
+// CHECK: arith.divui %[[ROW]], %c64_i32
+// CHECK: nvvm.barrier id = %[[WARPGROUP]] number_of_threads = %c128_i32
+// CHECK: %[[TILE1:.+]] = arith.muli %{{.+}}, %c192_i32
+// CHECK: %[[ROW1:.+]] = arith.addi %[[TILE1]], %c64_i32
+// CHECK: nvvm.barrier id = %[[WARPGROUP]] number_of_threads = %c128_i32
+// CHECK: arith.cmpi ult, %[[ROW1]], %c1000_i32
+// CHECK: arith.divui %[[ROW1]], %c64_i32
+// CHECK: nvvm.barrier id = %[[WARPGROUP]] number_of_threads = %c128_i32
+// CHECK: %[[TILE2:.+]] = arith.muli %{{.+}}, %c192_i32
+// CHECK: %[[ROW2:.+]] = arith.addi %[[TILE2]], %c128_i32
+// CHECK: nvvm.barrier id = %[[WARPGROUP]] number_of_threads = %c128_i32
+// CHECK: arith.cmpi ult, %[[ROW2]], %c1000_i32
+// CHECK: arith.divui %[[ROW2]], %c64_i32
+// CHECK: nvvm.barrier id = %[[WARPGROUP]] number_of_threads = %c128_i32
+func.func private @groups_of_fragments(%a: memref<1000x192xbf16>, %w: memref<512x192xbf16>, %s: memref<16x512xf32>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [192, 64, 64], stages = 3, staging = 0, prefetch = 0, raster = 8, pingpong = true>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<1000x192xbf16>, memref<512x192xbf16>)
+      outs(fresh add %s[m floordiv 64, n] : memref<16x512xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}

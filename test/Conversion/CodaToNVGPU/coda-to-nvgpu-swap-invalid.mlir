@@ -98,7 +98,7 @@ func.func private @rows_of_96_columns(%a: memref<16x512xbf16>, %w: memref<8x96x5
 
 // -----
 
-// expected-error @+1 {{schedule does not fit the kernel: a column reduction needs tiles of 128 rows, swapped ones have at most 64}}
+// expected-error @+1 {{schedule does not fit the kernel: with swap, the rows of a column are the columns of a fragment: they are not reduced}}
 func.func private @columns(%a: memref<16x512xbf16>, %w: memref<256x512xbf16>, %s: memref<256xf32>)
     attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [16, 64, 64], stages = 4, staging = 0, prefetch = 0, raster = 8, pingpong = true, swap = true>} {
   coda.gemm acc(%a[m, k] * %w[n, k] : memref<16x512xbf16>, memref<256x512xbf16>) outs(fresh add %s[n] : memref<256xf32>) {

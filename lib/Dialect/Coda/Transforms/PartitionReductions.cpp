@@ -137,11 +137,12 @@ public:
   using PartitionReductionsPassBase::PartitionReductionsPassBase;
 
   LogicalResult initialize(MLIRContext *context) override {
-    if (granule >= 1 && maxPartials >= 1 && fewRowsGranule >= 0)
+    if (granule >= 1 && rowGranule >= 1 && maxPartials >= 1 &&
+        fewRowsGranule >= 0)
       return success();
     return emitError(UnknownLoc::get(context))
-           << "coda-partition-reductions: granule and max-partials must be "
-              "positive, few-rows-granule must not be negative";
+           << "coda-partition-reductions: granule, row-granule and max-partials "
+              "must be positive, few-rows-granule must not be negative";
   }
 
   void runOnOperation() override {
@@ -449,9 +450,11 @@ void PartitionReductionsPass::reduceOneKindFirst(RewriterBase &rewriter,
 static constexpr int64_t kLeastRows = 64, kTiles = 128;
 
 int64_t PartitionReductionsPass::getGranule(TileOpInterface op, DimKind kind) {
+  if (kind == DimKind::m)
+    return rowGranule;
   // Narrow tiles are for products, of columns that are one dim: what has heads say
   // fits few tiles as it is.
-  if (fewRowsGranule == 0 || kind != DimKind::n || op.getNumProducts() == 0 ||
+  if (fewRowsGranule == 0 || op.getNumProducts() == 0 ||
       op.getNumDims(DimKind::n) != 1)
     return granule;
   int64_t rows = 1, columns = 1;
@@ -516,7 +519,10 @@ PartitionReductionsPass::getCut(TileOpInterface op, unsigned o) {
   for (unsigned d : llvm::reverse(dropped)) {
     int64_t extent = extents[d];
     bool isKnown = !ShapedType::isDynamic(extent);
-    if (isKnown && covered * extent <= granule) {
+    // Rows that a tile holds are no two groups.
+    int64_t held = *kind == DimKind::m && cut.counting.empty() ? this->granule
+                                                               : granule;
+    if (isKnown && covered * extent <= held) {
       covered *= extent;
       continue;
     }
@@ -528,9 +534,12 @@ PartitionReductionsPass::getCut(TileOpInterface op, unsigned o) {
     bool divides = granule % covered == 0;
     int64_t inner = divides ? granule / covered : 1;
     bool isWhole = divides && isKnown && extent % inner == 0;
-    // A narrow granule would make a short run of columns of what is one.
-    if (isWhole && ragged && granule < this->granule && *kind == DimKind::n &&
-        op.getNumDims(DimKind::n) == 1 && extent > kMaxTileColumns)
+    // A narrow granule would make a short run of columns, or rows, of what is one,
+    // and tiles no larger.
+    if (isWhole && ragged && granule < this->granule &&
+        (*kind == DimKind::m ? covered == 1
+                             : op.getNumDims(DimKind::n) == 1 &&
+                                   extent > kMaxTileColumns))
       isWhole = false;
     if (!isWhole && !ragged)
       return std::nullopt;

@@ -4,10 +4,12 @@
 // RUN: coda-opt %s --pass-pipeline='builtin.module(coda-fuse-pipeline)' | FileCheck %s --check-prefix=FEW
 // RUN: coda-opt %s --pass-pipeline='builtin.module(coda-fuse-pipeline{numerics=batch-invariant})' | FileCheck %s --check-prefix=INVARIANT
 // RUN: coda-opt %s --pass-pipeline='builtin.module(func.func(coda-partition-reductions{ragged=false}),canonicalize,cse)' | FileCheck %s --check-prefix=WHOLE
+// RUN: coda-opt %s --pass-pipeline='builtin.module(func.func(coda-partition-reductions{row-granule=128}),canonicalize,cse)' | FileCheck %s --check-prefix=ROWS
 // RUN: not coda-opt %s --pass-pipeline='builtin.module(func.func(coda-partition-reductions{granule=0}))' 2>&1 | FileCheck %s --check-prefix=BAD
+// RUN: not coda-opt %s --pass-pipeline='builtin.module(func.func(coda-partition-reductions{row-granule=0}))' 2>&1 | FileCheck %s --check-prefix=BAD
 // RUN: not coda-opt %s --pass-pipeline='builtin.module(func.func(coda-partition-reductions{few-rows-granule=-1}))' 2>&1 | FileCheck %s --check-prefix=BAD
 
-// BAD: error: coda-partition-reductions: granule and max-partials must be positive, few-rows-granule must not be negative
+// BAD: error: coda-partition-reductions: granule, row-granule and max-partials must be positive, few-rows-granule must not be negative
 
 // Sums over the columns of few rows of a product may have a granule of their own, which
 // the pipeline gives them unless the bits of a row must not depend on how many there
@@ -30,7 +32,7 @@
 // FEW-LABEL: @any_rows(
 // FEW:       fresh add %{{.+}}[n0, m] : tensor<2x?xf32>
 // FEW-LABEL: @column_sum_of_few(
-// FEW:       fresh add %{{.+}}[m0, n] : tensor<2x8xf32>
+// FEW:       fresh add %{{.+}}[m floordiv 64, n] : tensor<4x8xf32>
 // INVARIANT-LABEL: @few_rows(
 // INVARIANT:       fresh add %{{.+}}[n0, m0, m1] : tensor<2x2x32xf32>
 
@@ -245,14 +247,21 @@ func.func @kept(%x: tensor<8x192xf32>, %y: tensor<8x128xf32>, %z: tensor<8x256xf
   return %0, %1, %2 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
 
-// Sums over rows are partial per granule of rows, and a finisher adds them up.
+// Sums over rows are partial per granule of rows, which stay one dim, and a finisher
+// adds them up; with a granule of as many rows as columns they are two dims.
 // CHECK-LABEL: func.func @column_sum(
+// CHECK-SAME:    %[[X:.*]]: tensor<256x4xf32>
 // CHECK:       %[[S:.*]] = coda.map
-// CHECK-NEXT:    ins(%{{.*}}[m0, m1, n] : tensor<2x128x4xf32>)
-// CHECK-NEXT:    outs(fresh add %{{.*}}[m0, n] : tensor<2x4xf32>)
+// CHECK-NEXT:    ins(%[[X]][m, n] : tensor<256x4xf32>)
+// CHECK-NEXT:    outs(fresh add %{{.*}}[m floordiv 64, n] : tensor<4x4xf32>)
 // CHECK:       %[[F:.*]] = coda.map
-// CHECK-NEXT:    ins(add %[[S]][p, m] : tensor<2x4xf32>)
+// CHECK-NEXT:    ins(add %[[S]][p, m] : tensor<4x4xf32>)
 // CHECK:       return %[[F]]
+// ROWS-LABEL:  func.func @column_sum(
+// ROWS:          ins(%{{.*}}[m0, m1, n] : tensor<2x128x4xf32>)
+// ROWS-NEXT:     outs(fresh add %{{.*}}[m0, n] : tensor<2x4xf32>)
+// WHOLE-LABEL: func.func @column_sum(
+// WHOLE:         ins(%{{.*}}[m0, m1, n] : tensor<4x64x4xf32>)
 func.func @column_sum(%x: tensor<256x4xf32>) -> tensor<4xf32> {
   %e = tensor.empty() : tensor<4xf32>
   %s = coda.map ins(%x[m, n] : tensor<256x4xf32>) outs(fresh add %e[n] : tensor<4xf32>) {
@@ -287,7 +296,7 @@ func.func @heads(%x: tensor<4x8x2x16xf32>) -> tensor<4xf32> {
 
 // A sum over rows and one over columns of one op, two granules each: both.
 // CHECK-LABEL: func.func @both(
-// CHECK:       outs(fresh add %{{.*}}[n0, m0, m1], fresh add %{{.*}}[m0, n0, n1] : tensor<2x2x128xf32>, tensor<2x2x128xf32>)
+// CHECK:       outs(fresh add %{{.*}}[n0, m], fresh add %{{.*}}[m floordiv 64, n0, n1] : tensor<2x256xf32>, tensor<4x2x128xf32>)
 func.func @both(%x: tensor<256x256xf32>) -> (tensor<256xf32>, tensor<256xf32>) {
   %e = tensor.empty() : tensor<256xf32>
   %r, %c = coda.map ins(%x[m, n] : tensor<256x256xf32>) outs(fresh add %e[m], fresh add %e[n] : tensor<256xf32>, tensor<256xf32>) {
@@ -303,12 +312,11 @@ func.func @both(%x: tensor<256x256xf32>) -> (tensor<256xf32>, tensor<256xf32>) {
 // CHECK:       %[[S:.*]] = coda.gemm
 // CHECK-NEXT:    acc(%[[A]][m, k] * %{{.*}}[n0, n1, k] :
 // CHECK-NEXT:    outs(fresh max %{{.*}}[n0, m] : tensor<2x256xf32>)
-// CHECK:       %[[S2:.*]] = tensor.expand_shape %[[S]] {{\[\[}}0], [1, 2]] output_shape [2, 2, 128]
 // CHECK:       %[[R:.*]] = coda.map
-// CHECK-NEXT:    ins(max %[[S2]][p, m0, m1] :
-// CHECK-NEXT:    outs(fresh max %{{.*}}[m0] : tensor<2xf32>)
+// CHECK-NEXT:    ins(max %[[S]][p, m] :
+// CHECK-NEXT:    outs(fresh max %{{.*}}[m floordiv 64] : tensor<4xf32>)
 // CHECK:       %[[F:.*]] = coda.map
-// CHECK-NEXT:    ins(max %[[R]][p] : tensor<2xf32>)
+// CHECK-NEXT:    ins(max %[[R]][p] : tensor<4xf32>)
 // CHECK-NEXT:    outs(%{{.*}}[] : tensor<f32>)
 // CHECK:       return %[[F]]
 func.func @of_all(%a: tensor<256x16xf32>, %b: tensor<256x16xf32>, %s0: tensor<f32>) -> tensor<f32> {
@@ -325,10 +333,10 @@ func.func @of_all(%a: tensor<256x16xf32>, %b: tensor<256x16xf32>, %s0: tensor<f3
 // CHECK-LABEL: func.func @of_rows_and_heads(
 // CHECK-SAME:    %[[A:.*]]: tensor<256x16xf32>, %[[B:.*]]: tensor<4x8x16xf32>
 // CHECK:       %[[S:.*]] = coda.gemm
-// CHECK-NEXT:    acc(%{{.*}}[m0, m1, k] * %[[B]][n0, n1, k] :
-// CHECK-NEXT:    outs(fresh add %{{.*}}[m0, n0, n1] : tensor<2x4x8xf32>)
+// CHECK-NEXT:    acc(%[[A]][m, k] * %[[B]][n0, n1, k] :
+// CHECK-NEXT:    outs(fresh add %{{.*}}[m floordiv 64, n0, n1] : tensor<4x4x8xf32>)
 // CHECK:       %[[R:.*]] = coda.map
-// CHECK-NEXT:    ins(add %[[S]][p, m, n] : tensor<2x4x8xf32>)
+// CHECK-NEXT:    ins(add %[[S]][p, m, n] : tensor<4x4x8xf32>)
 // CHECK-NEXT:    outs(fresh add %{{.*}}[n] : tensor<8xf32>)
 // CHECK:       return %[[R]]
 func.func @of_rows_and_heads(%a: tensor<256x16xf32>, %b: tensor<4x8x16xf32>, %s0: tensor<8xf32>) -> tensor<8xf32> {
@@ -357,15 +365,15 @@ func.func @of_each_head(%a: tensor<64x16xf32>, %b: tensor<4x8x16xf32>, %s0: tens
   return %s : tensor<4xf32>
 }
 
-// Of 300 rows the last granule has 44. They stay one dim.
+// Of 300 rows the last granule has 44.
 // CHECK-LABEL: func.func @ragged_rows(
 // CHECK-SAME:    %[[A:.*]]: tensor<300x16xf32>, %[[B:.*]]: tensor<8x16xf32>
-// CHECK:       %[[E:.*]] = tensor.empty() : tensor<3x8xf32>
+// CHECK:       %[[E:.*]] = tensor.empty() : tensor<5x8xf32>
 // CHECK:       %[[P:.*]] = coda.gemm
 // CHECK-NEXT:    acc(%[[A]][m, k] * %[[B]][n, k] :
-// CHECK-NEXT:    outs(fresh add %[[E]][m floordiv 128, n] : tensor<3x8xf32>)
+// CHECK-NEXT:    outs(fresh add %[[E]][m floordiv 64, n] : tensor<5x8xf32>)
 // CHECK:       %[[F:.*]] = coda.map
-// CHECK-NEXT:    ins(add %[[P]][p, m] : tensor<3x8xf32>)
+// CHECK-NEXT:    ins(add %[[P]][p, m] : tensor<5x8xf32>)
 // CHECK:       return %[[F]]
 // WHOLE-LABEL: func.func @ragged_rows(
 // WHOLE:       outs(fresh add %{{[a-z0-9]+}}[n] : tensor<8xf32>)
@@ -382,13 +390,13 @@ func.func @ragged_rows(%a: tensor<300x16xf32>, %b: tensor<8x16xf32>) -> tensor<8
 // CHECK-LABEL: func.func @unknown_rows(
 // CHECK-SAME:    %[[X:.*]]: tensor<?x4xf32>
 // CHECK-DAG:   %[[ZERO:.*]] = arith.constant 0 : index
-// CHECK-DAG:   %[[SIZE:.*]] = arith.constant 128 : index
+// CHECK-DAG:   %[[SIZE:.*]] = arith.constant 64 : index
 // CHECK-DAG:   %[[M:.*]] = tensor.dim %[[X]], %[[ZERO]]
 // CHECK:       %[[COUNT:.*]] = arith.ceildivui %[[M]], %[[SIZE]]
 // CHECK:       %[[E:.*]] = tensor.empty(%[[COUNT]]) : tensor<?x4xf32>
 // CHECK:       %[[P:.*]]:2 = coda.map
 // CHECK-NEXT:    ins(%[[X]][m, n] :
-// CHECK-NEXT:    outs(fresh logaddexp %[[E]][m floordiv 128, n], fresh max %{{.*}}[m floordiv 128, n] :
+// CHECK-NEXT:    outs(fresh logaddexp %[[E]][m floordiv 64, n], fresh max %{{.*}}[m floordiv 64, n] :
 // CHECK:       coda.map
 // CHECK-NEXT:    ins(max %[[P]]#1[p, m] : tensor<?x4xf32>)
 // CHECK:       coda.map
@@ -423,7 +431,7 @@ func.func @unknown_rows(%x: tensor<?x4xf32>, %y: tensor<6x4xf32>) -> (tensor<4xf
 // CHECK:       ins(add %{{.*}}[p, m] : tensor<10x4xf32>)
 // CHECK:       %[[P:.*]] = coda.map
 // CHECK-NEXT:    ins(%{{.*}}[m0, m1, n] : tensor<2x?x4xf32>)
-// CHECK-NEXT:    outs(fresh add %{{.*}}[m0, m1 floordiv 128, n] : tensor<2x?x4xf32>)
+// CHECK-NEXT:    outs(fresh add %{{.*}}[m0, m1 floordiv 64, n] : tensor<2x?x4xf32>)
 // CHECK:       %[[ALL:.*]] = tensor.collapse_shape %[[P]] {{\[\[}}0, 1], [2]]
 // CHECK:       coda.map
 // CHECK-NEXT:    ins(add %[[ALL]][p, m] : tensor<?x4xf32>)
@@ -445,7 +453,7 @@ func.func @inner_rows(%x: tensor<10x100x4xf32>, %y: tensor<2x?x4xf32>) -> (tenso
 // of them.
 // CHECK-LABEL: func.func @ragged_columns(
 // CHECK:       outs(fresh add %{{.*}}[n floordiv 128, m] : tensor<3x4xf32>)
-// CHECK:       outs(fresh add %{{.*}}[m floordiv 128, n], fresh add %{{.*}}[n floordiv 128, m] :
+// CHECK:       outs(fresh add %{{.*}}[m floordiv 64, n], fresh add %{{.*}}[n floordiv 128, m] :
 // CHECK:       outs(fresh add %{{.*}}[n0, m] : tensor<3x4xf32>)
 // CHECK:       outs(fresh add %{{.*}}[m] : tensor<4xf32>)
 // CHECK:       outs(fresh add %{{.*}}[m] : tensor<4xf32>)
@@ -482,7 +490,7 @@ func.func @ragged_columns(%x: tensor<4x300xf32>, %y: tensor<?x?xf32>, %z: tensor
 // CHECK:         outs(fresh max %{{.*}}[n0, m] : tensor<2x?xf32>)
 // CHECK:       %[[R:.*]] = coda.map
 // CHECK-NEXT:    ins(max %[[S]][p, m] :
-// CHECK-NEXT:    outs(fresh max %{{.*}}[m floordiv 128] : tensor<?xf32>)
+// CHECK-NEXT:    outs(fresh max %{{.*}}[m floordiv 64] : tensor<?xf32>)
 // CHECK:       %[[F:.*]] = coda.map
 // CHECK-NEXT:    ins(max %[[R]][p] : tensor<?xf32>)
 // CHECK:       return %[[F]]

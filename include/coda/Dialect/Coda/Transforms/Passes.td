@@ -489,12 +489,14 @@ def PartitionReductionsPass
     NON-NUMERIC-PRESERVING: changes the order of summation.
 
     A fresh reduction over the m or the n dims of a tile op, whatever its
-    combiner, becomes one per granule of 128, `tensor<P x M x f32>`: a tile then
-    writes its own and none waits for another. Of several dims that it drops the
-    inner ones make up the granule. A number of rows that is no multiple of 128, or
-    is not known, has a last group of fewer: such a dim is not split, its groups are
-    an index of the result, `m floordiv 128`. So are those of columns, where no
-    other n dim is there and a tile, 256, does not hold them; of several n dims the
+    combiner, becomes one per granule of 128 columns or 64 rows, those of one
+    fragment, `tensor<P x M x f32>`: a tile then writes its own and none waits for
+    another. What has no more than 128 rows, or columns, a tile holds. Of several dims
+    that it drops the inner ones make up the granule. Where `row-granule` is less than
+    `granule` rows are not split: their groups, of which the last may have fewer, are an
+    index of the result, `m floordiv 64`, and a tile may have several. So are the groups
+    of columns, and of rows, the number of which is no multiple of the granule, or is not
+    known, of columns where no other n dim is there and a tile, 256, does not hold them; of several n dims the
     inner ones may make up a granule that has fewer columns, those of a head of 96.
     A map that sums over columns outside of ones that it keeps, a gradient over heads
     say, does so in a map of its own (unless `sums-only`), of which those columns are
@@ -528,14 +530,15 @@ def PartitionReductionsPass
     ```
     ==>
     ```mlir
-    %p = coda.map ins(%x[m, n]) outs(fresh add %p0[m floordiv 128, n] : tensor<8x64xf32>) {...}
-    %s = coda.map ins(add %p[p, m] : tensor<8x64xf32>) outs(%s0[m] : tensor<64xf32>) {...}
+    %p = coda.map ins(%x[m, n]) outs(fresh add %p0[m floordiv 64, n] : tensor<16x64xf32>) {...}
+    %s = coda.map ins(add %p[p, m] : tensor<16x64xf32>) outs(%s0[m] : tensor<64xf32>) {...}
     ```
   }];
   let dependentDialects = ["arith::ArithDialect", "coda::CodaDialect",
                            "tensor::TensorDialect"];
   let options = [
     Option<"granule", "granule", "int64_t", "128", "Columns per partial sum">,
+    Option<"rowGranule", "row-granule", "int64_t", "64", "Rows per partial sum">,
     Option<"fewRowsGranule", "few-rows-granule", "int64_t", "0",
            "Fewest columns per partial sum of an op of few rows; 0: as of others">,
     Option<"ragged", "ragged", "bool", "true",
