@@ -1,9 +1,12 @@
 """Which schedules are tried, and the database of the best. Needs no torch.
 
 `prepare` compiles one artifact for each position in the kernels' lists of
-candidates: artifact i has candidate i of every kernel, the selector's own choice
-at i = 0. `tune` measures the kernels of all artifacts and writes the database
-that `coda-compile --schedule-db` reads.
+candidates: artifact i has candidate i of the first kernel, i + 1 of the second and
+so on, round; candidate 0 is the selector's own choice. `tune` measures the kernels
+of all artifacts and writes the database that `coda-compile --schedule-db` reads.
+
+The kernels of a call share the chip's power: were each kernel's fastest candidate in
+one artifact, all of these would be measured at its lowest clock.
 """
 import dataclasses
 import datetime
@@ -85,12 +88,16 @@ def _in_turn(schedules: List[str]) -> List[str]:
 
 
 def positions(kernels: List[Kernel], limit: int) -> List[Dict[str, str]]:
-    """{key: schedule} for each artifact; kernels with shorter lists keep their
-    first candidate."""
+    """{key: schedule} for each artifact; kernels with shorter lists have their first
+    candidate more than once."""
     lists = {kernel.key: spread(kernel.schedules, limit) for kernel in kernels}
     count = max(map(len, lists.values()), default=0)
+
+    def candidate(found, position):
+        return found[position] if position < len(found) else found[0]
+
     return [
-        {key: found[i] if i < len(found) else found[0] for key, found in lists.items()}
+        {key: candidate(found, (i + j) % count) for j, (key, found) in enumerate(lists.items())}
         for i in range(count)]
 
 

@@ -107,7 +107,7 @@ class Tuning:
             for schedules, found in zip(self.positions, measured):
                 if name in found:
                     times.setdefault(schedules[kernel["key"]], []).append(found[name])
-            # Positions beyond the end of a list are its first candidate again.
+            # A shorter list has its first candidate more than once.
             entry = database.add(
                 kernel["key"], {s: statistics.median(ts) for s, ts in times.items()},
                 kernel["selected"])

@@ -186,8 +186,9 @@ def forced_schedules(name, kernels):
     from swapped_regions import schedules
 
     if SCHEDULED.match(name):
+        selected = {kernel.key: kernel.schedules[0] for kernel in kernels}
         for i, forced in enumerate(positions(kernels, SCHEDULES)):
-            if i != 0:
+            if forced != selected:
                 yield f"_schedule{i}", forced
     if SWAPPED.match(name):
         swapped = {kernel.key: schedules(name[len("swap_"):], kernel.schedules) for kernel in kernels}
