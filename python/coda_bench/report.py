@@ -92,12 +92,11 @@ def _cell(row: dict, name: str, regime: str) -> str:
 
 
 def _table(rows: List[dict], regime: str) -> List[str]:
-    """One row an op, one column a provider that has a time or failed."""
-    names = []
-    for row in rows:
-        names += [
-            n for n, e in row["providers"].items()
-            if n not in names and (regime in e or "failed" in e)]
+    """One row an op, one column a provider that has a time or failed: the bound, coda,
+    its peers by name."""
+    names = sorted(
+        {n for row in rows for n, e in row["providers"].items() if regime in e or "failed" in e},
+        key=lambda name: (name != "cublas", name != "coda", name))
     errors = any("error" in row["providers"].get("coda", {}) for row in rows)
     memory = all(row["M"] < DECODE_BELOW and "memory_ms" in row for row in rows)
     head = ["h", "M", "variant"] + (["memory"] if memory else []) + names + (
