@@ -120,28 +120,42 @@ static double getTimeOfRuns(const KernelModel &kernel, TileShape shape) {
   return most;
 }
 
+/// Products of points, what takes half a millisecond: the chip is not at its power
+/// limit before the kernel ends. And what takes six.
+static constexpr double kShortProducts = 5e11, kPowerLimitedProducts = 2e12;
+
+/// Products of all points of `kernel`; none if their number is not known.
+static std::optional<double> getProducts(const KernelModel &kernel,
+                                         TileShape shape) {
+  int64_t tiles = 0;
+  for (const TileModel &tile : kernel.tiles) {
+    int64_t count = getNumTiles(tile, shape);
+    if (count == 0)
+      return std::nullopt;
+    tiles += count;
+  }
+  return tiles * shape.rows * shape.columns * getDepth(kernel);
+}
+
 /// Row tiles that walk over the columns together, of a kernel that loads no tiles:
 /// more of them read the right factor fewer times. That shows in a kernel that ends
 /// before the chip is at its power limit, of one op with many columns, if their part
 /// of the left factor stays in L2.
 static int64_t getRaster(const KernelModel &kernel, TileShape shape) {
   constexpr int64_t kManyColumnTiles = 32, kManyRowTiles = 24;
-  // Products of points, what takes half a millisecond.
-  constexpr double kShortProducts = 5e11;
   constexpr double kPanelBytes = 13e6;
   if (kernel.tiles.size() != 1)
     return shape.raster;
   const TileModel &tile = kernel.tiles.front();
-  int64_t tiles = getNumTiles(tile, shape);
-  if (tiles == 0)
+  std::optional<double> products = getProducts(kernel, shape);
+  if (!products)
     return shape.raster;
   int64_t columnTiles =
       getGrid(tile, shape.getSchedule(kernel.func.getContext())).second;
-  double depth = getDepth(kernel);
-  double panel = kManyRowTiles * shape.rows * depth *
+  double panel = kManyRowTiles * shape.rows * getDepth(kernel) *
                  tile.factorType.getIntOrFloatBitWidth() / 8;
   bool pays = columnTiles >= kManyColumnTiles && panel <= kPanelBytes &&
-              tiles * shape.rows * shape.columns * depth <= kShortProducts;
+              *products <= kShortProducts;
   return pays ? kManyRowTiles : shape.raster;
 }
 
@@ -189,6 +203,16 @@ static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
   double depth = getDepth(kernel);
   double wide = isShort ? 0.95 + 100.0 / depth : 0.98;
   double wideStore = std::min(1.02, 0.955 + 80.0 / depth);
+  // At the power limit a pair gains more. Before, the tile of the fewest bytes is the
+  // fastest if there are many products for each region, all of which is exposed.
+  double widest = 1.20;
+  if (std::optional<double> products =
+          getProducts(kernel, {kReducedRows, kReducedRows, true})) {
+    if (*products > kPowerLimitedProducts)
+      wideStore = std::max(wideStore, 0.985);
+    if (*products <= kShortProducts)
+      widest = 0.93 + 80.0 / depth;
+  }
   // One set of buffers for a pair: a smaller tile moves more bytes, which shows the
   // more the longer the products are; a taller one has room for longer regions.
   double narrow = isShort ? (isDeep ? 1.02 - 120.0 / depth : 1.00)
@@ -216,8 +240,8 @@ static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
       {{128, 192, false}, 1.00, 1.06, 1.03, kAny},
       {{128, 128, false}, 1.02, 1.08, 1.06, kAny},
       {{128, 64, false}, 1.10, 1.20, 1.20, kAny},
-      // The fewest bytes a product, and all of the region exposed: for the tuner.
-      {{256, 192, false}, 1.20, 1.30, 1.30, kMaxCostOfTallTile}};
+      // Of longer regions, for the tuner.
+      {{256, 192, false}, widest, 1.30, 1.30, kMaxCostOfTallTile}};
   // A map waits for memory alone.
   Candidate ofMaps[] = {{{128, 128, false}, 1.00, 1.00, 1.00, kAny},
                         {{128, 256, false}, 1.08, 1.08, 1.08, kAny},

@@ -433,6 +433,31 @@ func.func private @groups_of_three_fragments(%a: memref<16384x6144xbf16>, %w: me
   return
 }
 
+// Deep products that end before the chip is at its power limit: the tile of the fewest
+// bytes, if its last turn is as full. At the limit a pair.
+// CHECK-LABEL: func.func private @deep_and_short
+// CHECK-SAME: tile = [256, 192, 64]
+func.func private @deep_and_short(%a: memref<16384x5632xbf16>, %w: memref<16384x2048xbf16>, %o: memref<5632x2048xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[k, m] * %w[k, n] : memref<16384x5632xbf16>, memref<16384x2048xbf16>) outs(%o[m, n] : memref<5632x2048xbf16>) {
+  ^bb0(%x: f32):
+    %t = arith.truncf %x : f32 to bf16
+    coda.yield %t : bf16
+  }
+  return
+}
+
+// CHECK-LABEL: func.func private @deep_and_long
+// CHECK-SAME: tile = [128, 192, 64]
+// CHECK-SAME: pingpong = true
+func.func private @deep_and_long(%a: memref<16384x22016xbf16>, %w: memref<16384x8192xbf16>, %o: memref<22016x8192xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%a[k, m] * %w[k, n] : memref<16384x22016xbf16>, memref<16384x8192xbf16>) outs(%o[m, n] : memref<22016x8192xbf16>) {
+  ^bb0(%x: f32):
+    %t = arith.truncf %x : f32 to bf16
+    coda.yield %t : bf16
+  }
+  return
+}
+
 // CHECK-LABEL: func.func private @single_column
 // CHECK-SAME: coda.schedule
 func.func private @single_column(%a: memref<300x64xbf16>, %w: memref<1x64xbf16>, %s: memref<300xf32>) attributes {coda.kernel} {
