@@ -66,7 +66,8 @@ constexpr int64_t kMaxBoxesPerChunk = 6;
 /// What a block may use, less the barriers and the padding of their alignment.
 constexpr int64_t kSharedMemoryBytes = 232448 - 1024;
 constexpr unsigned kMaxTensorMapRank = 5;
-/// 32-bit parameters and pointers fit many times; bounds the tensor maps.
+/// Of 128 bytes each, which leaves a kernel's parameters a kilobyte for pointers and
+/// extents of the 4 KB that every driver passes.
 constexpr unsigned kMaxTensorMaps = 24;
 
 /// One dim of the merged iteration space.

@@ -387,6 +387,38 @@ std::string coda_gpu::getKernelName(func::FuncOp func, ScheduleAttr schedule) {
   return name;
 }
 
+/// Tensor maps of the kernel, or a few more: one for each factor, loaded tile and
+/// stored tile that is a view of its own. Tiles of as many columns have the same boxes
+/// of a factor.
+static size_t getNumTensorMaps(const KernelModel &kernel,
+                               ScheduleAttr schedule) {
+  constexpr int64_t kLeft = 0, kLoad = -1;
+  SmallVector<std::tuple<Value, ArrayRef<unsigned>, int64_t>> maps;
+  // No two ops store to one place, though tensors may share an empty one for it.
+  size_t stores = 0;
+  auto add = [&](const OperandModel &operand, int64_t box) {
+    std::tuple map(operand.memref, ArrayRef(operand.dims), box);
+    if (!llvm::is_contained(maps, map))
+      maps.push_back(map);
+  };
+  for (const TileModel &tile : kernel.tiles) {
+    for (const Phase &phase : tile.phases) {
+      add(phase.lhs, kLeft);
+      for (const std::optional<OperandModel> &rhs : phase.rhs)
+        if (rhs)
+          add(*rhs, getTilePoints(tile, schedule));
+    }
+    if (getPrefetchedPerChunk(tile, schedule))
+      for (const InputModel &input : tile.inputs)
+        if (input.path == LoadPath::Prefetched)
+          add(input, kLoad);
+    if (!getStagedBoxes(tile, schedule).empty())
+      for (const OutputModel &output : tile.outputs)
+        stores += output.path == StorePath::Staged;
+  }
+  return maps.size() + stores;
+}
+
 static constexpr int64_t kMaxPrefetch = 16;
 /// Columns that the lanes of a warp share out when they reduce them: of 8 lanes
 /// each has one of every 8 at least. Of 16 columns, where rows of the inner n dim
@@ -630,6 +662,9 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
       return fail("a group's tiles are loaded ahead: prefetch must be 0, or at "
                   "least " + Twine(ahead));
   }
+  if (size_t maps = getNumTensorMaps(kernel, schedule); maps > kMaxTensorMaps)
+    return fail("factors, loaded and stored tiles need " + Twine(maps) +
+                " tensor maps, a kernel has at most " + Twine(kMaxTensorMaps));
   int64_t bytes = getSharedMemoryBytes(kernel, schedule);
   if (bytes > kSharedMemoryBytes)
     return fail("needs " + Twine(bytes) + " bytes of shared memory, a block has " +

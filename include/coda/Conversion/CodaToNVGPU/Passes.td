@@ -216,10 +216,12 @@ def GPUDecomposeUnscheduled
     Runs on tensors, before bufferization. Asks the schedule verifier about each
     function with `coda.kernel`, as its operands will be in memory:
     1. a kernel with a schedule stays;
-    2. of a bundle without one, each member with a schedule of its own becomes a
-       kernel, and the others are decomposed;
+    2. of a bundle without one, the members with a schedule of their own become
+       kernels, as many to a bundle as have a schedule together, and the others are
+       decomposed;
     3. of a gemm without one, products that are no kernel, if they alone stand in
-       its way, are taken out of their sums and loaded; else each accumulator alone,
+       its way, are taken out of their sums and loaded, as are the last of more
+       products than a kernel takes; else each accumulator alone,
        if a schedule fits, becomes a kernel that stores it; a map does what the
        region does;
     4. any other kernel is decomposed (`coda-decompose`), and its function

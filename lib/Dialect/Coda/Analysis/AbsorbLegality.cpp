@@ -23,6 +23,10 @@
 using namespace mlir;
 using namespace mlir::coda;
 
+/// Of one op. A GPU's kernel is passed a descriptor of 128 bytes for each factor, and a
+/// few for what it loads and stores.
+static constexpr unsigned kMaxProducts = 9;
+
 /// The uses of what `value` becomes by steps that are linear in it, each the only
 /// reader of the one before.
 static SmallVector<OpOperand *> getLinearUses(Value value) {
@@ -299,6 +303,10 @@ LogicalResult coda::planAbsorb(TileOpInterface producer, TileOpInterface consume
     if (options.strict)
       return refuse(refusal, FusionReason::StrictRounding, producer,
                     "a product that is added to another would be summed with it");
+    if (producer.getNumProducts() + consumer.getNumProducts() > kMaxProducts)
+      return refuse(refusal, FusionReason::ResourceBound, producer,
+                    "a kernel would have more than " + Twine(kMaxProducts) +
+                        " products");
     if (summand->lacksFactor)
       return refuse(refusal, FusionReason::NonlinearReader, consumer,
                     "what a product is added to is multiplied by what it is not");

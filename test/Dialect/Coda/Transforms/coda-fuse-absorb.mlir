@@ -300,3 +300,23 @@ func.func @f16_smaller(%x: tensor<8x16xf16>, %w: tensor<4x16xf16>, %a: tensor<2x
   }
   return %y : tensor<8x4xf16>
 }
+
+// -----
+
+// A kernel is not passed any number of factors.
+// CHECK-LABEL: func.func @neg_many(
+// CHECK-COUNT-2: coda.gemm
+func.func @neg_many(%x: tensor<8x16xf32>, %w0: tensor<4x16xf32>, %w1: tensor<4x16xf32>, %w2: tensor<4x16xf32>, %w3: tensor<4x16xf32>, %w4: tensor<4x16xf32>, %w5: tensor<4x16xf32>, %w6: tensor<4x16xf32>, %w7: tensor<4x16xf32>, %w8: tensor<4x16xf32>, %t: tensor<8x2xf32>, %b: tensor<4x2xf32>, %p0: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  // expected-note @below {{because of this op}}
+  %p = coda.gemm acc(%t[m, k] * %b[n, k] : tensor<8x2xf32>, tensor<4x2xf32>) outs(%p0[m, n] : tensor<8x4xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  // expected-remark @below {{[coda-fuse] product not added to the accumulator: resource-bound: a kernel would have more than 9 products}}
+  %y = coda.gemm acc(%x[m, k0] * %w0[n, k0] + %x[m, k1] * %w1[n, k1] + %x[m, k2] * %w2[n, k2] + %x[m, k3] * %w3[n, k3] + %x[m, k4] * %w4[n, k4] + %x[m, k5] * %w5[n, k5] + %x[m, k6] * %w6[n, k6] + %x[m, k7] * %w7[n, k7] + %x[m, k8] * %w8[n, k8] : tensor<8x16xf32>, tensor<4x16xf32>, tensor<8x16xf32>, tensor<4x16xf32>, tensor<8x16xf32>, tensor<4x16xf32>, tensor<8x16xf32>, tensor<4x16xf32>, tensor<8x16xf32>, tensor<4x16xf32>, tensor<8x16xf32>, tensor<4x16xf32>, tensor<8x16xf32>, tensor<4x16xf32>, tensor<8x16xf32>, tensor<4x16xf32>, tensor<8x16xf32>, tensor<4x16xf32>) ins(%p[m, n] : tensor<8x4xf32>) outs(%p0[m, n] : tensor<8x4xf32>) {
+  ^bb0(%c: f32, %q: f32):
+    %u = arith.addf %c, %q : f32
+    coda.yield %u : f32
+  }
+  return %y : tensor<8x4xf32>
+}
