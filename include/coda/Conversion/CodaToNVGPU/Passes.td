@@ -315,8 +315,9 @@ def GPUPadRows : Pass<"coda-gpu-pad-rows", "::mlir::ModuleOp"> {
     After bufferization. The copy engine takes rows that are whole 16 bytes apart. An
     argument of a kernel with `coda.padded_row` gets a layout in which they are. What
     its calls pass are buffers with such rows: where a buffer is nothing but an
-    operand of kernels, and all of them have schedules with it, it is made so;
-    otherwise it is copied to one.
+    operand of kernels, and all of them have schedules with it, it is made so. Where
+    a kernel of the same block stores it all, as one does what a forward returns for
+    its backward, that kernel stores it to a second one. Otherwise it is copied.
 
     ```mlir
     func.func private @kernel(%a: memref<512x4xbf16> {coda.padded_row = 1 : i64}, ...)
