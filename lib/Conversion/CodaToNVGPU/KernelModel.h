@@ -38,9 +38,12 @@ constexpr int64_t kLongRun = 64;
 /// The most columns of a chunk, what a warpgroup loads and stores at a time: a
 /// schedule says how many. Groups of columns are whole chunks.
 constexpr int64_t kMaxChunk = 64;
-/// The fewest: boxes have rows of 16 bytes at least, and what ldmatrix and
-/// stmatrix move is as wide.
-constexpr int64_t kMinChunk = 16;
+/// The fewest that come and go in boxes: what ldmatrix and stmatrix move is as wide.
+/// Groups of columns are multiples of as many.
+constexpr int64_t kMinBoxChunk = 16;
+/// The fewest, a block of a fragment, where rows of the inner n dim are no whole boxes
+/// of a chunk: each thread loads and stores its part.
+constexpr int64_t kMinChunk = 8;
 constexpr int64_t kConsumers = 2;
 constexpr int64_t kConsumerThreads = 128;
 /// Of a consumer's thread: what leaves it 48 registers for the region.
@@ -209,7 +212,8 @@ struct TileModel {
   std::vector<OutputModel> outputs;
   /// The most rows that a call has; 0 if not known.
   int64_t maxRows = 0;
-  /// Columns of a coda.group_reduce's group, a multiple of 16; 0: no such op.
+  /// Columns of a coda.group_reduce's group, a multiple of 16, or of 8 where chunks
+  /// have no more; 0: no such op.
   int64_t groupColumns = 0;
 
   /// Number of 64-column slices side by side in the accumulator per 64 points

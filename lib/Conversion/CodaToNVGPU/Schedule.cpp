@@ -536,7 +536,7 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
                 ", 64 for each warpgroup of the tile, and at most 256");
   int64_t chunk = schedule.getChunk();
   if (chunk < kMinChunk || chunk > kMaxChunk || !llvm::isPowerOf2_64(chunk))
-    return fail("chunk must be 16, 32 or 64 columns");
+    return fail("chunk must be 8, 16, 32 or 64 columns");
   if (shape[1] < chunk || shape[1] > 256 || shape[1] % chunk != 0)
     return fail("tile columns must be a multiple of " + Twine(chunk) +
                 ", the columns of a chunk, and at most 256, what one WGMMA "
@@ -594,6 +594,9 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
       return fail("the inner n dim has rows of " +
                   Twine(tile.dims[tile.innerN].extent) +
                   " columns, no multiple of chunks of " + Twine(chunk));
+    if (chunk < std::min(kMinBoxChunk, tile.maxChunk))
+      return fail("chunks of 8 columns are for rows of the inner n dim that are "
+                  "no multiple of 16");
     if (points == 0)
       return fail("tile columns do not hold a chunk of " + Twine(chunk) +
                   " columns of each of " + Twine(tile.getNumGroups()) +
@@ -616,7 +619,7 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
       return fail("a column reduction needs tiles of 128 rows, or 64 where there "
                   "are no more");
     if (tile.hasColumnReduction() &&
-        chunk < std::min(kReducedChunk, tile.maxChunk))
+        chunk < std::clamp(tile.maxChunk, kMinBoxChunk, kReducedChunk))
       return fail("a column reduction needs chunks of 32 or 64 columns");
     if (schedule.getPingpong() && tile.phases.empty())
       return fail("a map has no products to run its region under");

@@ -355,16 +355,16 @@ func.func private @separated(%a: tensor<256x64xbf16>, %v: tensor<64x3x2x16xbf16>
 
 // -----
 
-// Halves of 40 columns are no chunks: the products are a kernel all the same.
-// CHECK-LABEL: func.func private @halves_of_40(
-// CHECK: call @halves_of_40_member
+// Halves of 20 columns are no chunks: the products are a kernel all the same.
+// CHECK-LABEL: func.func private @halves_of_20(
+// CHECK: call @halves_of_20_member
 // CHECK: linalg.generic
-// CHECK: func.func private @halves_of_40_member({{.*}} attributes {coda.kernel, no_inline}
+// CHECK: func.func private @halves_of_20_member({{.*}} attributes {coda.kernel, no_inline}
 // CHECK: acc(%{{.+}}[m, k] * %{{.+}}[n0, n1, n2, k] :
-func.func private @halves_of_40(%a: tensor<256x64xbf16>, %w: tensor<3x2x40x64xbf16>, %c: tensor<256x40xf32>, %o: tensor<3x256x2x40xbf16>) -> tensor<3x256x2x40xbf16> attributes {coda.kernel, no_inline} {
-  // expected-remark @+1 {{no schedule on sm_90a: the inner of several n dims is no multiple of 16, and not 8; its products are kernels of their own, the rest of it runs as loops}}
-  %0 = coda.gemm acc(%a[m, k] * %w[n0, u, n1, k] : tensor<256x64xbf16>, tensor<3x2x40x64xbf16>)
-      ins(%c[m, n1] : tensor<256x40xf32>) outs(%o[n0, m, u, n1] : tensor<3x256x2x40xbf16>) {
+func.func private @halves_of_20(%a: tensor<256x64xbf16>, %w: tensor<3x2x20x64xbf16>, %c: tensor<256x20xf32>, %o: tensor<3x256x2x20xbf16>) -> tensor<3x256x2x20xbf16> attributes {coda.kernel, no_inline} {
+  // expected-remark @+1 {{no schedule on sm_90a: the inner of several n dims is no multiple of 8; its products are kernels of their own, the rest of it runs as loops}}
+  %0 = coda.gemm acc(%a[m, k] * %w[n0, u, n1, k] : tensor<256x64xbf16>, tensor<3x2x20x64xbf16>)
+      ins(%c[m, n1] : tensor<256x20xf32>) outs(%o[n0, m, u, n1] : tensor<3x256x2x20xbf16>) {
   ^bb0(%x: f32, %y: f32, %s: f32):
     %p = arith.mulf %x, %s : f32
     %q = arith.mulf %y, %s : f32
@@ -372,7 +372,7 @@ func.func private @halves_of_40(%a: tensor<256x64xbf16>, %w: tensor<3x2x40x64xbf
     %qb = arith.truncf %q : f32 to bf16
     coda.yield %pb, %qb : bf16, bf16
   }
-  return %0 : tensor<3x256x2x40xbf16>
+  return %0 : tensor<3x256x2x20xbf16>
 }
 
 // -----
