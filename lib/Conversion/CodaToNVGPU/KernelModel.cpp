@@ -678,8 +678,11 @@ LogicalResult ModelBuilder::makeInputs() {
 }
 
 LogicalResult ModelBuilder::classifyReduction(OutputModel &output) {
-  if (!output.element.isF32())
-    return fail("a reduction is not f32");
+  bool isWide = output.element.isF64();
+  if (!isWide && !output.element.isF32())
+    return fail("a reduction is neither f32 nor f64");
+  if (isWide && isa<LogAddExpAttr>(output.combiner))
+    return fail("a reduction by logaddexp is not f32");
   auto hasAll = [&](ArrayRef<unsigned> dims) {
     return llvm::all_of(dims, [&](unsigned d) { return output.has(d); });
   };
@@ -730,6 +733,9 @@ LogicalResult ModelBuilder::classifyReduction(OutputModel &output) {
     return success();
   }
   if (columns && !rows) {
+    // Warps add up what is in words.
+    if (isWide)
+      return fail("a column reduction is not f32");
     if (!hasAll(model.outerM))
       return fail("a column reduction drops an outer m dim; partition it first");
     int64_t extent = model.dims[model.innerM].extent;

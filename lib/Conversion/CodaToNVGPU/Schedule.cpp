@@ -495,6 +495,11 @@ static LogicalResult verifySwappedRegion(const TileModel &tile,
   if (tile.hasColumnReduction())
     return fail("a column reduction needs tiles of 128 rows, swapped ones have "
                 "at most 64");
+  if (llvm::any_of(tile.outputs, [](const OutputModel &output) {
+        return output.reduce == ReduceKind::Rows && output.element.isF64();
+      }))
+    return fail("with swap, a row reduction is f32: parts of several warps are "
+                "in words");
   if (tile.groupColumns)
     return fail("with swap, the columns of a group are those of several warps: "
                 "a region cannot go on with what they are reduced to");

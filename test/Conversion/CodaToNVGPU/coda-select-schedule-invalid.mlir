@@ -98,3 +98,25 @@ func.func private @many_factors(%a0: memref<256x64xbf16>, %w0: memref<128x64xbf1
   }
   return
 }
+
+// -----
+
+// expected-error @+1 {{no schedule for this kernel on sm_90a: a column reduction is not f32}}
+func.func private @wide_columns(%x: memref<128x64xf64>, %s: memref<64xf64>) attributes {coda.kernel} {
+  coda.map ins(%x[m, n] : memref<128x64xf64>) outs(fresh add %s[n] : memref<64xf64>) {
+  ^bb0(%v: f64):
+    coda.yield %v : f64
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{no schedule for this kernel on sm_90a: a reduction by logaddexp is not f32}}
+func.func private @wide_logaddexp(%x: memref<128x64xf64>, %s: memref<128xf64>) attributes {coda.kernel} {
+  coda.map ins(%x[m, n] : memref<128x64xf64>) outs(fresh logaddexp %s[m] : memref<128xf64>) {
+  ^bb0(%v: f64):
+    coda.yield %v : f64
+  }
+  return
+}
