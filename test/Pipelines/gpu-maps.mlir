@@ -64,9 +64,12 @@
 // BLOCK-NOT:     {{linalg\.|call @}}
 // BLOCK:         return
 
-// Statistics in f64: their sums are loops, and a remark says why; the map that reads
-// the parts adds them in f64, lanes giving each other the words of a value.
-// WIDE-ERR: 'main_map_0' is not one kernel: unfused-on-device: no schedule on sm_90a: a reduction is not f32; it runs as loops
+// Statistics in f64 are kernels, too, and only the product of factors of f32 is loops.
+// Parts of a row's sum are stored in f64, and the map that reads them adds them in f64,
+// lanes giving each other the words of a value.
+// WIDE-ERR-NOT: _map_
+// WIDE-ERR:     'main_gemm_3' is not one kernel: unfused-on-device: no schedule on sm_90a: factors are not all bf16, all f16, or all f8E4M3FN and f8E5M2
+// WIDE-ERR-NOT: _map_
 // WIDE:      %[[V:.+]] = arith.select %{{.+}}, %{{.+}}, %{{.+}} : f64
 // WIDE-NEXT: %[[BITS:.+]] = llvm.bitcast %[[V]] : f64 to vector<2xi32>
 // WIDE-NEXT: %[[LOW:.+]] = llvm.extractelement %[[BITS]][%c0_i32 : i32]
@@ -77,6 +80,8 @@
 // WIDE-NEXT: %[[BOTH:.+]] = llvm.insertelement %[[REST]], %[[HALF]][%c1_i32 : i32]
 // WIDE-NEXT: %[[OTHER:.+]] = llvm.bitcast %[[BOTH]] : vector<2xi32> to f64
 // WIDE-NEXT: arith.addf %[[V]], %[[OTHER]] : f64
+// WIDE:      gpu.func @main_map_0_
+// WIDE:      llvm.store %{{.+}}, %{{.+}} : f64, !llvm.ptr<1>
 
 //--- norm.mlir
 #full = affine_map<(m, n) -> (m, n)>

@@ -208,6 +208,30 @@ static void getRequirements(const TileModel &tile, TileOpInterface op,
       strides(output);
 }
 
+/// The results of `ops`, one after another.
+static SmallVector<Value> getResults(ArrayRef<Operation *> ops) {
+  SmallVector<Value> results;
+  for (Operation *op : ops)
+    llvm::append_range(results, op->getResults());
+  return results;
+}
+
+/// A bundle of copies of `members` before `op`; its results are theirs.
+static BundleOp copyToBundle(Operation *op, ArrayRef<Operation *> members) {
+  OpBuilder builder(op);
+  SmallVector<Location> locations;
+  for (Operation *member : members)
+    locations.push_back(member->getLoc());
+  auto bundle = BundleOp::create(builder, builder.getFusedLoc(locations),
+                                 ValueRange(getResults(members)).getTypes());
+  builder.createBlock(&bundle.getBody());
+  SmallVector<Operation *> copies;
+  for (Operation *member : members)
+    copies.push_back(builder.clone(*member));
+  YieldOp::create(builder, bundle.getLoc(), getResults(copies));
+  return bundle;
+}
+
 /// Whether a schedule fits `op`, a tile op or bundle on tensors, once it is on
 /// memrefs, provided that `requirements` hold, and that there are no more than
 /// `maxRows` rows (0: any number); if not, `reason` says why. `padded` are the
@@ -310,20 +334,34 @@ struct GPUDecomposeUnscheduled
     SmallVector<Operation *> members;
     for (Operation &member : bundle.getBody().front().without_terminator())
       members.push_back(&member);
-    SmallVector<Operation *> scheduled;
+    // As many members as have a schedule together, one after another, are a launch.
+    SmallVector<SmallVector<Operation *>> launches;
     SmallVector<std::pair<Operation *, std::string>> others;
     for (Operation *member : members) {
       std::string own;
       SmallVector<Requirement> unused;
       PaddedRows padded;
-      if (hasSchedule(member, own, unused, padded))
-        scheduled.push_back(member);
-      else
+      if (!hasSchedule(member, own, unused, padded)) {
         others.push_back({member, own});
+        continue;
+      }
+      if (!launches.empty()) {
+        SmallVector<Operation *> more(launches.back());
+        more.push_back(member);
+        BundleOp joined = copyToBundle(bundle, more);
+        bool fits = hasSchedule(joined, own, unused, padded);
+        joined->erase();
+        if (fits) {
+          launches.back().push_back(member);
+          continue;
+        }
+      }
+      launches.push_back({member});
     }
-    if (scheduled.size() == members.size())
+    if (others.empty())
       remark(func, bundle, "launch",
-             reason + "; its members are launched one by one");
+             reason + "; its " + Twine(members.size()) + " members are " +
+                 Twine(launches.size()) + " launches");
     // The members stand alone from here on.
     IRRewriter rewriter(&getContext());
     Operation *yield = bundle.getBody().front().getTerminator();
@@ -331,32 +369,52 @@ struct GPUDecomposeUnscheduled
     rewriter.eraseOp(yield);
     rewriter.inlineBlockBefore(&bundle.getBody().front(), bundle);
     rewriter.replaceOp(bundle, results);
-    for (Operation *member : scheduled)
-      outline(func, member, symbols);
+    for (ArrayRef<Operation *> launch : launches) {
+      if (launch.size() == 1) {
+        outline(func, launch.front(), symbols);
+        continue;
+      }
+      BundleOp joined = copyToBundle(launch.back(), launch);
+      for (auto [i, result] : llvm::enumerate(getResults(launch)))
+        result.replaceAllUsesWith(joined->getResult(i));
+      for (Operation *member : launch)
+        rewriter.eraseOp(member);
+      outline(func, joined, symbols);
+    }
     for (auto &[member, own] : others)
       decompose(func, member, own, symbols);
   }
 
   /// `op`, in `func`, is no kernel; where it is one without some of the products of
-  /// its accumulators, which are none, factors of f32 say, these are taken
-  /// out and loaded. False if it is not.
+  /// its accumulators, these are taken out and loaded: those that are none, factors of
+  /// f32 say; if all of them are, the last of its sums, which are too many for one.
+  /// False if it is not.
   bool separate(func::FuncOp func, TileOpInterface tile, StringRef reason,
                 SymbolTable &symbols) {
     OpBuilder builder(tile);
     llvm::MapVector<unsigned, PlainGemm> others;
     SmallVector<std::string> reasons;
+    auto createProduct = [&](unsigned product) {
+      return createPlainGemm(builder, tile, product, {tile.getLhs()[product]},
+                             {tile.getRhs()[product]});
+    };
+    auto isKernel = [&](Operation *op, std::string &own) {
+      SmallVector<Requirement> requirements;
+      PaddedRows padded;
+      return hasSchedule(op, own, requirements, padded);
+    };
+    // Products that are not the first of their accumulators.
+    SmallVector<unsigned> added;
     bool isRest = true;
     unsigned product = 0;
     for (int32_t size : tile.getAccSizes()) {
       unsigned first = product, numOthers = others.size();
       for (; product < first + size; ++product) {
+        if (product != first)
+          added.push_back(product);
         std::string own;
-        SmallVector<Requirement> requirements;
-        PaddedRows padded;
-        PlainGemm gemm =
-            createPlainGemm(builder, tile, product, {tile.getLhs()[product]},
-                            {tile.getRhs()[product]});
-        if (hasSchedule(gemm.op, own, requirements, padded)) {
+        PlainGemm gemm = createProduct(product);
+        if (isKernel(gemm.op, own)) {
           gemm.op->erase();
           continue;
         }
@@ -367,25 +425,42 @@ struct GPUDecomposeUnscheduled
     }
     TileOpInterface rest;
     std::string unused;
-    SmallVector<Requirement> requirements;
-    PaddedRows padded;
-    if (isRest && !others.empty())
+    auto createRest = [&] {
       rest = createGemmWithout(builder, tile, others);
-    if (!rest || !hasSchedule(rest, unused, requirements, padded)) {
-      if (rest)
-        rest->erase();
+      if (isKernel(rest, unused))
+        return;
+      rest->erase();
+      rest = {};
+    };
+    bool areTooMany = others.empty();
+    if (isRest && !areTooMany)
+      createRest();
+    while (areTooMany && !rest && !added.empty()) {
+      unsigned last = added.pop_back_val();
+      others.insert({last, createProduct(last)});
+      createRest();
+    }
+    if (!rest) {
       for (auto &[number, gemm] : others)
         gemm.op->erase();
       return false;
     }
     remark(func, tile, "kernel",
-           "no schedule on sm_90a: " + reason +
-               "; a product of it is taken out of its sum");
+           "no schedule on sm_90a: " + reason + "; " +
+               (others.size() == 1
+                    ? "a product of it is taken out of its sum"
+                    : Twine(others.size()) +
+                          " products of it are taken out of their sums"));
     tile->replaceAllUsesWith(rest->getResults());
     tile->erase();
     outline(func, rest, symbols);
-    for (auto [entry, own] : llvm::zip_equal(others, reasons))
-      decompose(func, entry.second.op, own, symbols);
+    for (auto [i, entry] : llvm::enumerate(others)) {
+      Operation *gemm = entry.second.op;
+      if (areTooMany)
+        outline(func, gemm, symbols);
+      else
+        decompose(func, gemm, reasons[i], symbols);
+    }
     return true;
   }
 

@@ -117,9 +117,11 @@ int64_t EpilogueEmitter::columnBlock() const {
   return swaps ? chunk : chunk * (chunkColumns / 8) + 2 * piece + block;
 }
 
-/// Whether a piece, of which the last of a swapped tile may have one block, ends.
+/// Whether a piece, of which the last of a swapped tile may have one block, and that of
+/// the shortest chunk has, ends.
 bool EpilogueEmitter::isLastOfPiece() const {
-  return block == 1 || (swaps && rowBlock() + 1 == rows / 8);
+  return block == 1 || (swaps ? rowBlock() + 1 == rows / 8
+                              : chunkColumns < kPiece);
 }
 
 EpilogueEmitter::Lanes EpilogueEmitter::lanesOfQuad() {
@@ -700,13 +702,13 @@ void EpilogueEmitter::enterColumn(Value column) {
 void EpilogueEmitter::walkChunk(llvm::function_ref<void()> body) {
   prefetchedWords.clear();
   for (piece = 0; piece < pieces; ++piece) {
-    for (block = 0; block < 2; ++block) {
-      if (rowBlock() == static_cast<int64_t>(rowsValues.size()))
-        break;
+    for (block = 0;; ++block) {
       blockValues.clear();
       if (!swaps)
         columnsValues.clear();
       body();
+      if (isLastOfPiece())
+        break;
     }
   }
   piece = block = 0;

@@ -23,6 +23,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
 
 #include <limits>
 
@@ -136,7 +137,9 @@ EpilogueEmitter::maskColumns(CombinerAttrInterface combiner, Placed placed) {
   if (!masksColumns)
     return placed;
   Value identity = arith::ConstantOp::create(
-      b, loc, combiner.getIdentity(b.getF32Type()));
+      b, loc,
+      combiner.getIdentity(
+          cast<FloatType>(getElementTypeOrSelf(placed.value.getType()))));
   return {arith::SelectOp::create(
               b, loc, broadcast({columnMask(), Column}, Full),
               broadcast(placed, Full), broadcast({identity, None}, Full)),
@@ -182,7 +185,7 @@ void EpilogueEmitter::storeRow(const OutputModel &output, int64_t point,
               columnOffset(output, tile.uCoords(output.uDims, point), column)));
     if (!output.fresh)
       value = output.combiner.combine(
-          b, loc, LLVM::LoadOp::create(b, loc, b.getF32Type(), pointer), value);
+          b, loc, LLVM::LoadOp::create(b, loc, output.element, pointer), value);
     LLVM::StoreOp::create(b, loc, value, pointer);
   };
   if (masksRows)

@@ -23,6 +23,8 @@ using namespace mlir::coda_gpu;
 /// Sets where the lane's part of the first columns, and rows, is in each kind of
 /// box. The lane is number `inQuad` of quad `quad` of its warp.
 void EpilogueEmitter::setLaneAddresses(Value quad, Value inQuad) {
+  if (chunkColumns < kPiece)
+    return; // no boxes
   // A box is swizzled over the bytes of a run of columns, from the number of
   // the 128 bytes that they lie in: a row, two, or four.
   auto swizzle = [&](Value chunk, Value row, int64_t columns, int64_t bytes) {

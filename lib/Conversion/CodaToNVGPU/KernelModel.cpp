@@ -295,7 +295,7 @@ bool ModelBuilder::makesGroups(unsigned a, unsigned b, unsigned operand) {
   return operand >= firstOutput && op.getCombiner(operand - firstOutput) &&
          kindOf(a) == DimKind::n &&
          (b + 1 == op.getNumDomainDims() || kindOf(b + 1) != DimKind::n) &&
-         !ShapedType::isDynamic(run) && run < kLongRun && run % kMinChunk == 0;
+         !ShapedType::isDynamic(run) && run < kLongRun && run % kMinBoxChunk == 0;
 }
 
 /// Whether domain dims `a` and `b` = `a` + 1 can be walked as one: in every
@@ -391,9 +391,11 @@ LogicalResult ModelBuilder::setRunColumns() {
     if (ShapedType::isDynamic(model.dims[d].extent))
       return fail("an inner n dim is dynamic");
   int64_t inner = model.dims[model.innerN].extent;
-  // 96 columns are three chunks of 32, 80 five of 16.
-  if (!ShapedType::isDynamic(inner) && inner % kMinChunk == 0 &&
-      kLongRun % inner != 0) {
+  // 96 columns are three chunks of 32, 80 five of 16, 40 five of 8. A map waits for
+  // what its threads load of the latter longer than loops do.
+  bool hasProducts = op.getNumProducts() != 0;
+  if (!ShapedType::isDynamic(inner) && kLongRun % inner != 0 &&
+      inner % (hasProducts ? kMinChunk : kMinBoxChunk) == 0) {
     while (inner % model.maxChunk != 0)
       model.maxChunk /= 2;
     return success();
@@ -403,7 +405,10 @@ LogicalResult ModelBuilder::setRunColumns() {
   // The copy engine moves pieces of 16 bytes or more.
   constexpr int64_t kMinRun = 8;
   if (ShapedType::isDynamic(inner) || inner < kMinRun || kLongRun % inner != 0)
-    return fail("the inner of several n dims is no multiple of 16, and not 8");
+    return fail(hasProducts
+                    ? "the inner of several n dims is no multiple of 8"
+                    : "the inner of several n dims of a map is no multiple of "
+                      "16, and not 8");
   // The last chunk of all may have fewer rows.
   int64_t outer = model.dims[model.outerN.back()].extent;
   if (model.outerN.size() > 1 &&
@@ -662,8 +667,11 @@ LogicalResult ModelBuilder::makeInputs() {
 }
 
 LogicalResult ModelBuilder::classifyReduction(OutputModel &output) {
-  if (!output.element.isF32())
-    return fail("a reduction is not f32");
+  bool isWide = output.element.isF64();
+  if (!isWide && !output.element.isF32())
+    return fail("a reduction is neither f32 nor f64");
+  if (isWide && isa<LogAddExpAttr>(output.combiner))
+    return fail("a reduction by logaddexp is not f32");
   auto hasAll = [&](ArrayRef<unsigned> dims) {
     return llvm::all_of(dims, [&](unsigned d) { return output.has(d); });
   };
@@ -714,6 +722,9 @@ LogicalResult ModelBuilder::classifyReduction(OutputModel &output) {
     return success();
   }
   if (columns && !rows) {
+    // Warps add up what is in words.
+    if (isWide)
+      return fail("a column reduction is not f32");
     if (!hasAll(model.outerM))
       return fail("a column reduction drops an outer m dim; partition it first");
     int64_t extent = model.dims[model.innerM].extent;
@@ -786,8 +797,8 @@ LogicalResult ModelBuilder::makeGroups() {
     if (found != over.size())
       return fail("a group keeps an inner n dim");
     if (model.outerN.empty() && columns > 0)
-      columns = llvm::alignTo(columns, kMinChunk);
-    if (columns % kMinChunk != 0 ||
+      columns = llvm::alignTo(columns, kMinBoxChunk);
+    if (columns % std::min(kMinBoxChunk, model.maxChunk) != 0 ||
         (model.groupColumns && model.groupColumns != columns))
       return fail("groups of " + Twine(columns) +
                   " columns: they must be multiples of 16, and all alike");
@@ -838,5 +849,16 @@ FailureOr<KernelModel> coda_gpu::buildKernelModel(func::FuncOp func,
       tile.maxRows = rows.getInt();
     kernel.tiles.push_back(std::move(tile));
   }
+  // A schedule has chunks of as many columns for all tiles.
+  if (llvm::any_of(kernel.tiles, [](const TileModel &tile) {
+        return tile.maxChunk < kMinBoxChunk;
+      }))
+    for (TileModel &tile : kernel.tiles) {
+      tile.maxChunk = kMinChunk;
+      for (InputModel &input : tile.inputs)
+        input.path = LoadPath::Direct;
+      for (OutputModel &output : tile.outputs)
+        output.path = StorePath::Direct;
+    }
   return kernel;
 }

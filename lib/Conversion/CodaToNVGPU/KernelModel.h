@@ -40,9 +40,12 @@ constexpr int64_t kLongRun = 64;
 /// The most columns of a chunk, what a warpgroup loads and stores at a time: a
 /// schedule says how many. Groups of columns are whole chunks.
 constexpr int64_t kMaxChunk = 64;
-/// The fewest: boxes have rows of 16 bytes at least, and what ldmatrix and
-/// stmatrix move is as wide.
-constexpr int64_t kMinChunk = 16;
+/// The fewest that come and go in boxes: what ldmatrix and stmatrix move is as wide.
+/// Groups of columns are multiples of as many.
+constexpr int64_t kMinBoxChunk = 16;
+/// The fewest, a block of a fragment, where rows of the inner n dim are no whole boxes
+/// of a chunk: each thread loads and stores its part.
+constexpr int64_t kMinChunk = 8;
 constexpr int64_t kConsumers = 2;
 constexpr int64_t kConsumerThreads = 128;
 /// Of a consumer's thread: what leaves it 48 registers for the region.
@@ -68,7 +71,8 @@ constexpr int64_t kMaxBoxesPerChunk = 6;
 /// What a block may use, less the barriers and the padding of their alignment.
 constexpr int64_t kSharedMemoryBytes = 232448 - 1024;
 constexpr unsigned kMaxTensorMapRank = 5;
-/// 32-bit parameters and pointers fit many times; bounds the tensor maps.
+/// Of 128 bytes each, which leaves a kernel's parameters a kilobyte for pointers and
+/// extents of the 4 KB that every driver passes.
 constexpr unsigned kMaxTensorMaps = 24;
 
 /// One dim of the merged iteration space.
@@ -213,7 +217,8 @@ struct TileModel {
   std::vector<OutputModel> outputs;
   /// The most rows that a call has; 0 if not known.
   int64_t maxRows = 0;
-  /// Columns of a coda.group_reduce's group, a multiple of 16; 0: no such op.
+  /// Columns of a coda.group_reduce's group, a multiple of 16, or of 8 where chunks
+  /// have no more; 0: no such op.
   int64_t groupColumns = 0;
 
   /// Number of 64-column slices side by side in the accumulator per 64 points

@@ -7,7 +7,8 @@
 //
 // The copy engine takes rows that are whole 16 bytes apart: those of 4 or 50257
 // elements of 16 bits are not. What a call makes for its own kernels may be made
-// with longer rows at no cost; what it is given is copied.
+// with longer rows at no cost; what it also returns is stored twice; what it is given
+// is copied.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,9 +20,11 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace mlir::coda_gpu {
 #define GEN_PASS_DEF_GPUPADROWS
@@ -78,6 +81,7 @@ struct Padded {
 struct GPUPadRows : public coda_gpu::impl::GPUPadRowsBase<GPUPadRows> {
   void runOnOperation() override {
     copies.clear();
+    stored.clear();
     SymbolTableCollection symbols;
     SymbolUserMap users(symbols, getOperation());
     // A kernel has a schedule when all of its factors have the rows that it takes.
@@ -110,8 +114,17 @@ struct GPUPadRows : public coda_gpu::impl::GPUPadRowsBase<GPUPadRows> {
         return;
       for (BlockArgument argument : kernel.getArguments())
         if (auto row = copied.find(argument); row != copied.end())
-          copy(call, argument, row->second);
+          copy(call, argument, row->second, symbols);
     });
+    // Kernels of which all calls store twice.
+    llvm::SetVector<func::FuncOp> kernels;
+    for (auto &[key, twin] : twins)
+      if (twin)
+        kernels.insert(key.first);
+    for (func::FuncOp kernel : kernels)
+      if (SymbolTable::symbolKnownUseEmpty(kernel, getOperation()))
+        kernel.erase();
+    twins.clear();
   }
 
 private:
@@ -222,7 +235,8 @@ private:
   }
 
   /// The view, of type `type`, that the last copy of `memref` before `call` in its
-  /// block went to, if `memref` has been the same since and the view is read only.
+  /// block went to, or that was stored with it, if `memref` has been the same since and
+  /// the view is read only.
   Value findCopy(func::CallOp call, Value memref, Type type) {
     Value root = memref::skipViewLikeOps(cast<MemrefValue>(memref));
     for (Operation *op = call->getPrevNode(); op; op = op->getPrevNode()) {
@@ -230,6 +244,9 @@ private:
       if (copy && copy.getSource() == memref &&
           copy.getTarget().getType() == type && copies.contains(copy))
         return copy.getTarget();
+      auto [from, view] = stored.lookup(op);
+      if (from == memref && view.getType() == type)
+        return view;
       if (isa<ViewLikeOpInterface>(op) || isPure(op))
         continue;
       if (op->getNumRegions() != 0)
@@ -263,32 +280,164 @@ private:
     });
   }
 
-  /// Copies what `call` passes for `argument` to a buffer with padded rows.
-  void copy(func::CallOp call, BlockArgument argument, unsigned row) {
+  /// The operand of the call of a kernel, the last op before `call` in its block to
+  /// write the buffer of `memref`, for which it stores all of `memref`; null if there
+  /// is none.
+  OpOperand *findStore(func::CallOp call, Value memref) {
+    Value root = memref::skipViewLikeOps(cast<MemrefValue>(memref));
+    for (Operation *op = call->getPrevNode(); op; op = op->getPrevNode()) {
+      if (isa<ViewLikeOpInterface>(op) || isPure(op))
+        continue;
+      if (op->getNumRegions() != 0)
+        return nullptr;
+      OpOperand *found = nullptr;
+      for (OpOperand &operand : op->getOpOperands()) {
+        auto other = dyn_cast<MemrefValue>(operand.get());
+        if (!other || memref::skipViewLikeOps(other) != root ||
+            isReadOnly(operand))
+          continue;
+        if (found || other != memref)
+          return nullptr;
+        found = &operand;
+      }
+      if (found)
+        return isa<func::CallOp>(op) ? found : nullptr;
+    }
+    return nullptr;
+  }
+
+  /// Has the kernel that stores what `call` passes for `argument`, before it, store it
+  /// to a buffer with padded rows, too, of which the view is returned; null if no
+  /// kernel does, or none has a schedule for that.
+  Value storeTwice(func::CallOp call, BlockArgument argument, unsigned row,
+                   SymbolTableCollection &symbols) {
+    Value memref = call.getOperand(argument.getArgNumber());
+    OpOperand *operand = findStore(call, memref);
+    if (!operand)
+      return {};
+    auto maker = cast<func::CallOp>(operand->getOwner());
+    auto kernel = symbols.lookupNearestSymbolFrom<func::FuncOp>(
+        maker, maker.getCalleeAttr());
+    if (!kernel || !kernel->hasAttr(kKernelAttrName) || !kernel.isPrivate() ||
+        kernel.isExternal())
+      return {};
+    func::FuncOp twin = getTwin(kernel, operand->getOperandNumber(),
+                                argument.getType(), symbols);
+    if (!twin)
+      return {};
+    OpBuilder builder(maker);
+    Value view = createBuffer(builder, maker.getLoc(), memref, argument, row);
+    SmallVector<Value> operands(maker.getOperands());
+    operands.push_back(view);
+    auto made =
+        func::CallOp::create(builder, maker.getLoc(), twin, operands);
+    stored[made] = {memref, view};
+    maker.erase();
+    return view;
+  }
+
+  /// The kernel that does what `kernel` does, and stores what goes to argument `number`
+  /// to one of type `type`, its last, as well; null if it has no schedule.
+  func::FuncOp getTwin(func::FuncOp kernel, unsigned number, Type type,
+                       SymbolTableCollection &symbols) {
+    auto [known, isNew] = twins.try_emplace({kernel, {number, type}});
+    if (!isNew)
+      return known->second;
+    BlockArgument place = kernel.getArgument(number);
+    auto tile = place.hasOneUse()
+                    ? dyn_cast<coda::TileOpInterface>(*place.user_begin())
+                    : coda::TileOpInterface();
+    if (!tile)
+      return {};
+    unsigned output = place.use_begin()->getOperandNumber() -
+                      (tile->getNumOperands() - tile.getOutputs().size());
+    if (output >= tile.getOutputs().size() || tile.getCombiner(output))
+      return {};
+    func::FuncOp twin = kernel.clone();
+    twin.setName((kernel.getName() + "_padded").str());
+    LogicalResult inserted = twin.insertArgument(twin.getNumArguments(), type,
+                                                 {}, place.getLoc());
+    assert(succeeded(inserted) && "a func.func takes any argument");
+    (void)inserted;
+    addStore(cast<coda::TileOpInterface>(
+                 *twin.getArgument(number).user_begin()),
+             output, twin.getArguments().back());
+    std::string reason;
+    FailureOr<KernelModel> model = buildKernelModel(twin, reason);
+    if (failed(model) ||
+        !selectSchedule(*model, /*batchInvariant=*/false, reason)) {
+      twin.erase();
+      return {};
+    }
+    symbols.getSymbolTable(getOperation())
+        .insert(twin, std::next(Block::iterator(kernel)));
+    return known->second = twin;
+  }
+
+  /// Has `tile` store output `output` to `place` as well.
+  static void addStore(coda::TileOpInterface tile, unsigned output,
+                       Value place) {
+    OpBuilder builder(tile);
+    coda::TileOpSpec spec(tile);
+    spec.outputs.push_back(place);
+    spec.combiners.push_back(builder.getUnitAttr());
+    spec.fresh.push_back(false);
+    spec.maps.push_back(tile.getOutputMap(output));
+    coda::TileOpInterface both =
+        coda::createTileOp(builder, tile->getLoc(), spec);
+    both->setDiscardableAttrs(tile->getDiscardableAttrDictionary());
+    IRMapping mapping;
+    mapping.map(tile.getBody().getArguments(), both.getBody().getArguments());
+    builder.setInsertionPointToEnd(&both.getBody().front());
+    for (Operation &inner : tile.getBody().front())
+      builder.clone(inner, mapping);
+    Operation *yield = both.getBody().front().getTerminator();
+    SmallVector<Value> values(yield->getOperands());
+    for (Value value : tile.getYieldedValues(output))
+      values.push_back(mapping.lookupOrDefault(value));
+    yield->setOperands(values);
+    tile->erase();
+  }
+
+  /// Allocates a buffer for what `memref` holds, with the rows of `argument`.
+  Value createBuffer(OpBuilder &builder, Location loc, Value memref,
+                     BlockArgument argument, unsigned row) {
+    MemRefType type = getCompactType(argument);
+    SmallVector<Value> dynamic;
+    if (type.isDynamicDim(0))
+      dynamic.push_back(memref::DimOp::create(builder, loc, memref, 0));
+    // Bufferization aligns what it allocates as much.
+    return createPadded(builder, loc, type, dynamic, row,
+                        builder.getI64IntegerAttr(256));
+  }
+
+  /// Has `call` pass a buffer with padded rows for `argument`, which is stored with
+  /// what it passes now, or copied from it.
+  void copy(func::CallOp call, BlockArgument argument, unsigned row,
+            SymbolTableCollection &symbols) {
     OpOperand &operand = call->getOpOperand(argument.getArgNumber());
     if (operand.get().getType() == argument.getType())
       return;
-    if (Value view = findCopy(call, operand.get(), argument.getType())) {
-      operand.set(view);
-      return;
+    Value view = findCopy(call, operand.get(), argument.getType());
+    if (!view)
+      view = storeTwice(call, argument, row, symbols);
+    if (!view) {
+      OpBuilder builder(call);
+      view = createBuffer(builder, call.getLoc(), operand.get(), argument, row);
+      copies.insert(
+          memref::CopyOp::create(builder, call.getLoc(), operand.get(), view));
+      ++numCopied;
     }
-    MemRefType type = getCompactType(argument);
-    OpBuilder builder(call);
-    Location loc = call.getLoc();
-    SmallVector<Value> dynamic;
-    if (type.isDynamicDim(0))
-      dynamic.push_back(
-          memref::DimOp::create(builder, loc, operand.get(), 0));
-    // Bufferization aligns what it allocates as much.
-    Value view = createPadded(builder, loc, type, dynamic, row,
-                              builder.getI64IntegerAttr(256));
-    copies.insert(memref::CopyOp::create(builder, loc, operand.get(), view));
     operand.set(view);
-    ++numCopied;
   }
 
   /// Copies that this pass has made.
   llvm::DenseSet<Operation *> copies;
+  /// By call of a kernel, what it stores twice, and the view that is padded.
+  llvm::DenseMap<Operation *, std::pair<Value, Value>> stored;
+  /// By kernel, argument and type.
+  llvm::MapVector<std::pair<func::FuncOp, std::pair<unsigned, Type>>, func::FuncOp>
+      twins;
 };
 
 } // namespace

@@ -397,6 +397,38 @@ std::string coda_gpu::getKernelName(func::FuncOp func, ScheduleAttr schedule) {
   return name;
 }
 
+/// Tensor maps of the kernel, or a few more: one for each factor, loaded tile and
+/// stored tile that is a view of its own. Tiles of as many columns have the same boxes
+/// of a factor.
+static size_t getNumTensorMaps(const KernelModel &kernel,
+                               ScheduleAttr schedule) {
+  constexpr int64_t kLeft = 0, kLoad = -1;
+  SmallVector<std::tuple<Value, ArrayRef<unsigned>, int64_t>> maps;
+  // No two ops store to one place, though tensors may share an empty one for it.
+  size_t stores = 0;
+  auto add = [&](const OperandModel &operand, int64_t box) {
+    std::tuple map(operand.memref, ArrayRef(operand.dims), box);
+    if (!llvm::is_contained(maps, map))
+      maps.push_back(map);
+  };
+  for (const TileModel &tile : kernel.tiles) {
+    for (const Phase &phase : tile.phases) {
+      add(phase.lhs, kLeft);
+      for (const std::optional<OperandModel> &rhs : phase.rhs)
+        if (rhs)
+          add(*rhs, getTilePoints(tile, schedule));
+    }
+    if (getPrefetchedPerChunk(tile, schedule))
+      for (const InputModel &input : tile.inputs)
+        if (input.path == LoadPath::Prefetched)
+          add(input, kLoad);
+    if (!getStagedBoxes(tile, schedule).empty())
+      for (const OutputModel &output : tile.outputs)
+        stores += output.path == StorePath::Staged;
+  }
+  return maps.size() + stores;
+}
+
 static constexpr int64_t kMaxPrefetch = 16;
 /// Columns that the lanes of a warp share out when they reduce them: of 8 lanes
 /// each has one of every 8 at least. Of 16 columns, where rows of the inner n dim
@@ -473,6 +505,11 @@ static LogicalResult verifySwappedRegion(const TileModel &tile,
   if (tile.hasColumnReduction())
     return fail("with swap, the rows of a column are the columns of a fragment: "
                 "they are not reduced");
+  if (llvm::any_of(tile.outputs, [](const OutputModel &output) {
+        return output.reduce == ReduceKind::Rows && output.element.isF64();
+      }))
+    return fail("with swap, a row reduction is f32: parts of several warps are "
+                "in words");
   if (tile.groupColumns)
     return fail("with swap, the columns of a group are those of several warps: "
                 "a region cannot go on with what they are reduced to");
@@ -523,7 +560,7 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
                 ", 64 for each warpgroup of the tile, and at most 256");
   int64_t chunk = schedule.getChunk();
   if (chunk < kMinChunk || chunk > kMaxChunk || !llvm::isPowerOf2_64(chunk))
-    return fail("chunk must be 16, 32 or 64 columns");
+    return fail("chunk must be 8, 16, 32 or 64 columns");
   if (shape[1] < chunk || shape[1] > 256 || shape[1] % chunk != 0)
     return fail("tile columns must be a multiple of " + Twine(chunk) +
                 ", the columns of a chunk, and at most 256, what one WGMMA "
@@ -581,6 +618,9 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
       return fail("the inner n dim has rows of " +
                   Twine(tile.dims[tile.innerN].extent) +
                   " columns, no multiple of chunks of " + Twine(chunk));
+    if (chunk < std::min(kMinBoxChunk, tile.maxChunk))
+      return fail("chunks of 8 columns are for rows of the inner n dim that are "
+                  "no multiple of 16");
     if (points == 0)
       return fail("tile columns do not hold a chunk of " + Twine(chunk) +
                   " columns of each of " + Twine(tile.getNumGroups()) +
@@ -606,7 +646,7 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
                                          : tile.dims[tile.innerM].extent) +
                   " rows does not fit tiles of " + Twine(shape[0]));
     if (tile.hasColumnReduction() &&
-        chunk < std::min(kReducedChunk, tile.maxChunk))
+        chunk < std::clamp(tile.maxChunk, kMinBoxChunk, kReducedChunk))
       return fail("a column reduction needs chunks of 32 or 64 columns");
     if (schedule.getPingpong() && tile.phases.empty())
       return fail("a map has no products to run its region under");
@@ -652,6 +692,9 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
       return fail("a group's tiles are loaded ahead: prefetch must be 0, or at "
                   "least " + Twine(ahead));
   }
+  if (size_t maps = getNumTensorMaps(kernel, schedule); maps > kMaxTensorMaps)
+    return fail("factors, loaded and stored tiles need " + Twine(maps) +
+                " tensor maps, a kernel has at most " + Twine(kMaxTensorMaps));
   int64_t bytes = getSharedMemoryBytes(kernel, schedule);
   if (bytes > kSharedMemoryBytes)
     return fail("needs " + Twine(bytes) + " bytes of shared memory, a block has " +

@@ -52,7 +52,7 @@ static SmallVector<TileShape> getShapesForFewTiles(const KernelModel &kernel) {
     allRows.append({{128, true}, {192, true}, {256, false}});
   SmallVector<std::pair<double, TileShape>> timed;
   for (auto [rows, pingpong] : allRows)
-    for (int64_t columns = kMinChunk; columns <= 256; columns += kMinChunk)
+    for (int64_t columns = kMinBoxChunk; columns <= 256; columns += kMinBoxChunk)
       for (auto [split, sharing] :
            {std::pair(1, 1), {1, 2}, {1, 4}, {2, 1}, {3, 1}, {4, 1}, {6, 1},
             {8, 1}}) {
@@ -226,7 +226,7 @@ static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
     wideLoads = 0.965 * wide;
     narrow = 1.02 * wide;
   }
-  Candidate candidates[] = {
+  SmallVector<Candidate> candidates{
       {{192, 128, true}, 0.975, 0.96, tallLoads,
        isTallBetter ? kMaxCostOfPingpong : kMaxCostOfTallTile},
       {{128, 192, true}, 0.95, 0.955, wideLoads,
@@ -242,6 +242,18 @@ static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
       {{128, 64, false}, 1.10, 1.20, 1.20, kAny},
       // Of longer regions, for the tuner.
       {{256, 192, false}, widest, 1.30, 1.30, kMaxCostOfTallTile}};
+  // Whole rows of 56 columns, say, for each accumulator, which are one box.
+  for (const TileModel &tile : kernel.tiles)
+    if (!tile.outerN.empty() && tile.maxChunk < kMinBoxChunk) {
+      int64_t row = tile.dims[tile.innerN].extent * tile.getNumGroups();
+      for (int64_t columns = row; columns <= 256; columns += row) {
+        candidates.push_back({{128, columns, false}, 1.00, 1.06, 1.03, kAny});
+        if (columns <= kMaxAccumulators)
+          candidates.push_back(
+              {{128, columns, true}, 0.985, 0.99, 1.01, kMaxCostOfPingpong});
+      }
+      break;
+    }
   // A map waits for memory alone.
   Candidate ofMaps[] = {{{128, 128, false}, 1.00, 1.00, 1.00, kAny},
                         {{128, 256, false}, 1.08, 1.08, 1.08, kAny},

@@ -89,6 +89,7 @@ bool coda_gpu::setChunk(const KernelModel &kernel, TileShape &shape) {
     int64_t points = getTilePoints(tile, schedule);
     return points * tile.getNumGroups() == shape.columns &&
            shape.chunk <= tile.maxChunk &&
+           shape.chunk >= std::min(kMinBoxChunk, tile.maxChunk) &&
            (tile.groupColumns == 0 ||
             (tile.groupColumns % shape.chunk == 0 &&
              points % tile.groupColumns == 0)) &&

@@ -71,16 +71,6 @@ struct ToNVGPU : public coda_gpu::impl::ToNVGPUBase<ToNVGPU> {
     gpu::GPUFuncOp gpuFunc = emitter.emit(name);
     int64_t shared = getSharedMemoryBytes(*kernel, schedule);
     gpuFunc->setAttr(kSharedBytesAttrName, builder.getI64IntegerAttr(shared));
-    SmallVector<Value> maps;
-    int64_t numMaps = llvm::count_if(
-        emitter.getParams(), [](const KernelParam &param) {
-          return param.kind == KernelParam::TensorMap;
-        });
-    if (numMaps > kMaxTensorMaps)
-      return func.emitError("kernel is not lowered to sm_90a: it needs ")
-             << numMaps << " tensor maps, at most " << kMaxTensorMaps
-             << " are passed";
-
     createHandle(
         builder, module, loc, name, /*image=*/"",
         {shared, KernelEmitter::kThreads, getClusterBlocks(schedule),

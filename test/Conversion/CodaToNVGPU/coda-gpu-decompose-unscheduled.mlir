@@ -355,16 +355,16 @@ func.func private @separated(%a: tensor<256x64xbf16>, %v: tensor<64x3x2x16xbf16>
 
 // -----
 
-// Halves of 40 columns are no chunks: the products are a kernel all the same.
-// CHECK-LABEL: func.func private @halves_of_40(
-// CHECK: call @halves_of_40_member
+// Halves of 20 columns are no chunks: the products are a kernel all the same.
+// CHECK-LABEL: func.func private @halves_of_20(
+// CHECK: call @halves_of_20_member
 // CHECK: linalg.generic
-// CHECK: func.func private @halves_of_40_member({{.*}} attributes {coda.kernel, no_inline}
+// CHECK: func.func private @halves_of_20_member({{.*}} attributes {coda.kernel, no_inline}
 // CHECK: acc(%{{.+}}[m, k] * %{{.+}}[n0, n1, n2, k] :
-func.func private @halves_of_40(%a: tensor<256x64xbf16>, %w: tensor<3x2x40x64xbf16>, %c: tensor<256x40xf32>, %o: tensor<3x256x2x40xbf16>) -> tensor<3x256x2x40xbf16> attributes {coda.kernel, no_inline} {
-  // expected-remark @+1 {{no schedule on sm_90a: the inner of several n dims is no multiple of 16, and not 8; its products are kernels of their own, the rest of it runs as loops}}
-  %0 = coda.gemm acc(%a[m, k] * %w[n0, u, n1, k] : tensor<256x64xbf16>, tensor<3x2x40x64xbf16>)
-      ins(%c[m, n1] : tensor<256x40xf32>) outs(%o[n0, m, u, n1] : tensor<3x256x2x40xbf16>) {
+func.func private @halves_of_20(%a: tensor<256x64xbf16>, %w: tensor<3x2x20x64xbf16>, %c: tensor<256x20xf32>, %o: tensor<3x256x2x20xbf16>) -> tensor<3x256x2x20xbf16> attributes {coda.kernel, no_inline} {
+  // expected-remark @+1 {{no schedule on sm_90a: the inner of several n dims is no multiple of 8; its products are kernels of their own, the rest of it runs as loops}}
+  %0 = coda.gemm acc(%a[m, k] * %w[n0, u, n1, k] : tensor<256x64xbf16>, tensor<3x2x20x64xbf16>)
+      ins(%c[m, n1] : tensor<256x20xf32>) outs(%o[n0, m, u, n1] : tensor<3x256x2x20xbf16>) {
   ^bb0(%x: f32, %y: f32, %s: f32):
     %p = arith.mulf %x, %s : f32
     %q = arith.mulf %y, %s : f32
@@ -372,7 +372,7 @@ func.func private @halves_of_40(%a: tensor<256x64xbf16>, %w: tensor<3x2x40x64xbf
     %qb = arith.truncf %q : f32 to bf16
     coda.yield %pb, %qb : bf16, bf16
   }
-  return %0 : tensor<3x256x2x40xbf16>
+  return %0 : tensor<3x256x2x20xbf16>
 }
 
 // -----
@@ -450,4 +450,111 @@ func.func @sum_of_all(%a: tensor<8x5xf32>, %o: tensor<f32>) -> tensor<f32> {
     linalg.yield %s : f32
   }
   return %0 : tensor<f32>
+}
+
+// -----
+
+// Of more products than a kernel is passed factors the last are kernels of their own.
+// CHECK-LABEL: func.func private @many_products(
+// CHECK-SAME: %[[A11:[^:]+]]: tensor<256x64xbf16>, %[[A12:[^:]+]]: tensor<256x64xbf16>, %[[W0:[^:]+]]: tensor<128x64xbf16>
+// CHECK-DAG: %[[P:.+]] = call @many_products_member_0(%[[A12]],
+// CHECK-DAG: %[[Q:.+]] = call @many_products_member_1(%[[A11]],
+// CHECK: call @many_products_member({{.*}}%[[P]], %[[Q]],
+// CHECK: func.func private @many_products_member({{.*}} attributes {coda.kernel, no_inline}
+// CHECK: %{{.+}}[m, k10] * %{{.+}}[n, k10] :
+// CHECK-NEXT: ins(%{{.+}}[m, n], %{{.+}}[m, n] : tensor<256x128xf32>, tensor<256x128xf32>)
+// CHECK: ^bb0(%[[X:.+]]: f32, %[[Y:.+]]: f32, %[[Z:.+]]: f32):
+// CHECK-NEXT: %[[S:.+]] = arith.addf %[[X]], %[[Y]] : f32
+// CHECK-NEXT: arith.addf %[[S]], %[[Z]] : f32
+func.func private @many_products(%a0: tensor<256x64xbf16>, %a1: tensor<256x64xbf16>, %a2: tensor<256x64xbf16>, %a3: tensor<256x64xbf16>, %a4: tensor<256x64xbf16>, %a5: tensor<256x64xbf16>, %a6: tensor<256x64xbf16>, %a7: tensor<256x64xbf16>, %a8: tensor<256x64xbf16>, %a9: tensor<256x64xbf16>, %a10: tensor<256x64xbf16>, %a11: tensor<256x64xbf16>, %a12: tensor<256x64xbf16>, %w0: tensor<128x64xbf16>, %w1: tensor<128x64xbf16>, %w2: tensor<128x64xbf16>, %w3: tensor<128x64xbf16>, %w4: tensor<128x64xbf16>, %w5: tensor<128x64xbf16>, %w6: tensor<128x64xbf16>, %w7: tensor<128x64xbf16>, %w8: tensor<128x64xbf16>, %w9: tensor<128x64xbf16>, %w10: tensor<128x64xbf16>, %w11: tensor<128x64xbf16>, %w12: tensor<128x64xbf16>, %o: tensor<256x128xbf16>) -> tensor<256x128xbf16> attributes {coda.kernel, no_inline} {
+  // expected-remark @+1 {{'many_products' is not one kernel: unfused-on-device: no schedule on sm_90a: factors, loaded and stored tiles need 27 tensor maps, a kernel has at most 24; 2 products of it are taken out of their sums}}
+  %0 = coda.gemm acc(%a0[m, k0] * %w0[n, k0] + %a1[m, k1] * %w1[n, k1] + %a2[m, k2] * %w2[n, k2] + %a3[m, k3] * %w3[n, k3] + %a4[m, k4] * %w4[n, k4] + %a5[m, k5] * %w5[n, k5] + %a6[m, k6] * %w6[n, k6] + %a7[m, k7] * %w7[n, k7] + %a8[m, k8] * %w8[n, k8] + %a9[m, k9] * %w9[n, k9] + %a10[m, k10] * %w10[n, k10] + %a11[m, k11] * %w11[n, k11] + %a12[m, k12] * %w12[n, k12] : tensor<256x64xbf16>, tensor<128x64xbf16>, tensor<256x64xbf16>, tensor<128x64xbf16>, tensor<256x64xbf16>, tensor<128x64xbf16>, tensor<256x64xbf16>, tensor<128x64xbf16>, tensor<256x64xbf16>, tensor<128x64xbf16>, tensor<256x64xbf16>, tensor<128x64xbf16>, tensor<256x64xbf16>, tensor<128x64xbf16>, tensor<256x64xbf16>, tensor<128x64xbf16>, tensor<256x64xbf16>, tensor<128x64xbf16>, tensor<256x64xbf16>, tensor<128x64xbf16>, tensor<256x64xbf16>, tensor<128x64xbf16>, tensor<256x64xbf16>, tensor<128x64xbf16>, tensor<256x64xbf16>, tensor<128x64xbf16>) outs(%o[m, n] : tensor<256x128xbf16>) {
+  ^bb0(%x: f32):
+    %y = arith.truncf %x : f32 to bf16
+    coda.yield %y : bf16
+  }
+  return %0 : tensor<256x128xbf16>
+}
+
+// -----
+
+// A bundle of more factors and results than a kernel is passed: as many launches as it
+// takes.
+// CHECK-LABEL: func.func private @many_members(
+// CHECK-SAME: %[[A:[^:]+]]: tensor<256x64xbf16>, %[[W0:[^:]+]]: tensor<128x64xbf16>,
+// CHECK: %[[F:.+]]:11 = call @many_members_member(%[[A]], %[[W0]],
+// CHECK: %[[L:.+]] = call @many_members_member_0(%[[A]],
+// CHECK: return %[[F]]#0, {{.*}}, %[[F]]#10, %[[L]] :
+// CHECK: func.func private @many_members_member_0({{.*}} attributes {coda.kernel, no_inline}
+// CHECK-NEXT: coda.gemm
+// CHECK: func.func private @many_members_member({{.*}} attributes {coda.kernel, no_inline}
+// CHECK-NEXT: coda.bundle
+// CHECK-COUNT-11: coda.gemm
+// CHECK-NOT: coda.gemm
+func.func private @many_members(%a: tensor<256x64xbf16>, %w0: tensor<128x64xbf16>, %w1: tensor<128x64xbf16>, %w2: tensor<128x64xbf16>, %w3: tensor<128x64xbf16>, %w4: tensor<128x64xbf16>, %w5: tensor<128x64xbf16>, %w6: tensor<128x64xbf16>, %w7: tensor<128x64xbf16>, %w8: tensor<128x64xbf16>, %w9: tensor<128x64xbf16>, %w10: tensor<128x64xbf16>, %w11: tensor<128x64xbf16>, %o: tensor<256x128xbf16>) -> (tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>) attributes {coda.kernel, no_inline} {
+  // expected-remark @+1 {{'many_members' is not one launch: unfused-on-device: factors, loaded and stored tiles need 25 tensor maps, a kernel has at most 24; its 12 members are 2 launches}}
+  %r:12 = coda.bundle -> tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16> {
+    %0 = coda.gemm acc(%a[m, k] * %w0[n, k] : tensor<256x64xbf16>, tensor<128x64xbf16>) outs(%o[m, n] : tensor<256x128xbf16>) {
+    ^bb0(%x: f32):
+      %y = arith.truncf %x : f32 to bf16
+      coda.yield %y : bf16
+    }
+    %1 = coda.gemm acc(%a[m, k] * %w1[n, k] : tensor<256x64xbf16>, tensor<128x64xbf16>) outs(%o[m, n] : tensor<256x128xbf16>) {
+    ^bb0(%x: f32):
+      %y = arith.truncf %x : f32 to bf16
+      coda.yield %y : bf16
+    }
+    %2 = coda.gemm acc(%a[m, k] * %w2[n, k] : tensor<256x64xbf16>, tensor<128x64xbf16>) outs(%o[m, n] : tensor<256x128xbf16>) {
+    ^bb0(%x: f32):
+      %y = arith.truncf %x : f32 to bf16
+      coda.yield %y : bf16
+    }
+    %3 = coda.gemm acc(%a[m, k] * %w3[n, k] : tensor<256x64xbf16>, tensor<128x64xbf16>) outs(%o[m, n] : tensor<256x128xbf16>) {
+    ^bb0(%x: f32):
+      %y = arith.truncf %x : f32 to bf16
+      coda.yield %y : bf16
+    }
+    %4 = coda.gemm acc(%a[m, k] * %w4[n, k] : tensor<256x64xbf16>, tensor<128x64xbf16>) outs(%o[m, n] : tensor<256x128xbf16>) {
+    ^bb0(%x: f32):
+      %y = arith.truncf %x : f32 to bf16
+      coda.yield %y : bf16
+    }
+    %5 = coda.gemm acc(%a[m, k] * %w5[n, k] : tensor<256x64xbf16>, tensor<128x64xbf16>) outs(%o[m, n] : tensor<256x128xbf16>) {
+    ^bb0(%x: f32):
+      %y = arith.truncf %x : f32 to bf16
+      coda.yield %y : bf16
+    }
+    %6 = coda.gemm acc(%a[m, k] * %w6[n, k] : tensor<256x64xbf16>, tensor<128x64xbf16>) outs(%o[m, n] : tensor<256x128xbf16>) {
+    ^bb0(%x: f32):
+      %y = arith.truncf %x : f32 to bf16
+      coda.yield %y : bf16
+    }
+    %7 = coda.gemm acc(%a[m, k] * %w7[n, k] : tensor<256x64xbf16>, tensor<128x64xbf16>) outs(%o[m, n] : tensor<256x128xbf16>) {
+    ^bb0(%x: f32):
+      %y = arith.truncf %x : f32 to bf16
+      coda.yield %y : bf16
+    }
+    %8 = coda.gemm acc(%a[m, k] * %w8[n, k] : tensor<256x64xbf16>, tensor<128x64xbf16>) outs(%o[m, n] : tensor<256x128xbf16>) {
+    ^bb0(%x: f32):
+      %y = arith.truncf %x : f32 to bf16
+      coda.yield %y : bf16
+    }
+    %9 = coda.gemm acc(%a[m, k] * %w9[n, k] : tensor<256x64xbf16>, tensor<128x64xbf16>) outs(%o[m, n] : tensor<256x128xbf16>) {
+    ^bb0(%x: f32):
+      %y = arith.truncf %x : f32 to bf16
+      coda.yield %y : bf16
+    }
+    %10 = coda.gemm acc(%a[m, k] * %w10[n, k] : tensor<256x64xbf16>, tensor<128x64xbf16>) outs(%o[m, n] : tensor<256x128xbf16>) {
+    ^bb0(%x: f32):
+      %y = arith.truncf %x : f32 to bf16
+      coda.yield %y : bf16
+    }
+    %11 = coda.gemm acc(%a[m, k] * %w11[n, k] : tensor<256x64xbf16>, tensor<128x64xbf16>) outs(%o[m, n] : tensor<256x128xbf16>) {
+    ^bb0(%x: f32):
+      %y = arith.truncf %x : f32 to bf16
+      coda.yield %y : bf16
+    }
+    coda.yield %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11 : tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>
+  }
+  return %r#0, %r#1, %r#2, %r#3, %r#4, %r#5, %r#6, %r#7, %r#8, %r#9, %r#10, %r#11 : tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>, tensor<256x128xbf16>
 }

@@ -60,31 +60,23 @@ func.func private @up(%x: memref<?x4xbf16> {coda.padded_row = 1 : i64}, %w: memr
 
 // -----
 
-// What is returned, or written by loops, has the rows that it has; and a copy of what
-// is written between two readers is made for each.
+// What loops write has the rows that it has; and a copy of what is written between
+// two readers is made for each.
 // CHECK-LABEL: func.func @copied(
 // CHECK-SAME:    %{{.*}}, %[[W:.*]]: memref<128x36xbf16>, %[[S:.*]]: memref<512x36xbf16>,
-// CHECK:       call @make(%{{.*}}, %[[S]])
+// CHECK:       "test.write"(%[[S]])
 // CHECK:       memref.copy %[[S]], %[[S1:.*]] : memref<512x36xbf16> to memref<512x36xbf16, strided<[40, 1]>>
 // CHECK:       memref.copy %[[W]], %[[W1:.*]] : memref<128x36xbf16> to memref<128x36xbf16, strided<[40, 1]>>
 // CHECK:       call @read(%[[S1]], %[[W1]], %{{.*}})
-// CHECK:       call @make(%{{.*}}, %[[S]])
+// CHECK:       "test.write"(%[[S]])
 // CHECK:       memref.copy %[[S]], %[[S2:.*]] : memref<512x36xbf16> to memref<512x36xbf16, strided<[40, 1]>>
 // CHECK-NOT:   memref.copy
 // CHECK:       call @read(%[[S2]], %[[W1]], %{{.*}})
 func.func @copied(%x: memref<512x36xbf16>, %w: memref<128x36xbf16>, %s: memref<512x36xbf16>, %y: memref<512x128xbf16>, %z: memref<512x128xbf16>) {
-  call @make(%x, %s) : (memref<512x36xbf16>, memref<512x36xbf16>) -> ()
+  "test.write"(%s) : (memref<512x36xbf16>) -> ()
   call @read(%s, %w, %y) : (memref<512x36xbf16>, memref<128x36xbf16>, memref<512x128xbf16>) -> ()
-  call @make(%x, %s) : (memref<512x36xbf16>, memref<512x36xbf16>) -> ()
+  "test.write"(%s) : (memref<512x36xbf16>) -> ()
   call @read(%s, %w, %z) : (memref<512x36xbf16>, memref<128x36xbf16>, memref<512x128xbf16>) -> ()
-  return
-}
-func.func private @make(%x: memref<512x36xbf16>, %y: memref<512x36xbf16>) attributes {coda.kernel} {
-  coda.map ins(%x[m, n] : memref<512x36xbf16>) outs(%y[m, n] : memref<512x36xbf16>) {
-  ^bb0(%v: bf16):
-    %t = arith.negf %v : bf16
-    coda.yield %t : bf16
-  }
   return
 }
 func.func private @read(%x: memref<512x36xbf16> {coda.padded_row = 1 : i64}, %w: memref<128x36xbf16> {coda.padded_row = 1 : i64}, %y: memref<512x128xbf16>) attributes {coda.kernel} {
@@ -126,6 +118,83 @@ func.func private @view(%x: memref<64x512xbf16>, %w: memref<512x4xbf16, strided<
   coda.gemm acc(%x[m, k] * %w[k, n] : memref<64x512xbf16>, memref<512x4xbf16, strided<[64, 1]>>) outs(%y[m, n] : memref<64x4xf32>) {
   ^bb0(%v: f32):
     coda.yield %v : f32
+  }
+  return
+}
+
+// -----
+
+// What a call returns has rows as they are: the kernel that makes it stores it to
+// longer ones, too, for all kernels that read it.
+// CHECK-LABEL: func.func @returned(
+// CHECK-SAME:    %[[X:.*]]: memref<?x64xbf16>, %[[A:.*]]: memref<4x64xbf16>, %[[B:.*]]: memref<128x8xbf16>, %[[T:.*]]: memref<?x4xbf16>, %[[Y:.*]]: memref<?x128xbf16>, %[[Z:.*]]: memref<?x128xbf16>)
+// CHECK:       %[[M:.*]] = memref.dim %[[T]]
+// CHECK-NEXT:  %[[P:.*]] = memref.alloc(%[[M]]) {alignment = 256 : i64} : memref<?x8xbf16>
+// CHECK-NEXT:  %[[V:.*]] = memref.subview %[[P]][0, 0] [%[[M]], 4] [1, 1] : memref<?x8xbf16> to memref<?x4xbf16, strided<[8, 1]>>
+// CHECK-NEXT:  call @down_padded(%[[X]], %[[A]], %[[T]], %[[V]])
+// CHECK-NEXT:  call @up(%[[V]], %[[W:.*]], %[[Y]])
+// CHECK-NEXT:  call @up(%[[V]], %[[W]], %[[Z]])
+// CHECK:       call @down_padded(%[[X]], %[[A]], %[[T]], %[[V2:[^ ]+]])
+// CHECK-NEXT:  call @up(%[[V2]], %[[W]], %[[Z]])
+// CHECK-NEXT:  return
+// CHECK-NOT:   @down(
+// CHECK:       func.func private @down_padded(%{{.*}}: memref<?x64xbf16>, %{{.*}}: memref<4x64xbf16>, %[[O:.*]]: memref<?x4xbf16>, %[[Q:.*]]: memref<?x4xbf16, strided<[8, 1]>>) attributes {coda.kernel}
+// CHECK:         outs(%[[O]][m, n], %[[Q]][m, n] :
+// CHECK:         coda.yield %[[R:.*]], %[[R]] : bf16, bf16
+func.func @returned(%x: memref<?x64xbf16>, %a: memref<4x64xbf16>, %b: memref<128x8xbf16>, %t: memref<?x4xbf16>, %y: memref<?x128xbf16>, %z: memref<?x128xbf16>) {
+  %v = memref.subview %b[0, 0] [128, 4] [1, 1] : memref<128x8xbf16> to memref<128x4xbf16, strided<[8, 1]>>
+  call @down(%x, %a, %t) : (memref<?x64xbf16>, memref<4x64xbf16>, memref<?x4xbf16>) -> ()
+  call @up(%t, %v, %y) : (memref<?x4xbf16>, memref<128x4xbf16, strided<[8, 1]>>, memref<?x128xbf16>) -> ()
+  call @up(%t, %v, %z) : (memref<?x4xbf16>, memref<128x4xbf16, strided<[8, 1]>>, memref<?x128xbf16>) -> ()
+  call @down(%x, %a, %t) : (memref<?x64xbf16>, memref<4x64xbf16>, memref<?x4xbf16>) -> ()
+  call @up(%t, %v, %z) : (memref<?x4xbf16>, memref<128x4xbf16, strided<[8, 1]>>, memref<?x128xbf16>) -> ()
+  return
+}
+func.func private @down(%x: memref<?x64xbf16>, %w: memref<4x64xbf16>, %y: memref<?x4xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%x[m, k] * %w[n, k] : memref<?x64xbf16>, memref<4x64xbf16>) outs(%y[m, n] : memref<?x4xbf16>) {
+  ^bb0(%v: f32):
+    %t = arith.truncf %v : f32 to bf16
+    coda.yield %t : bf16
+  }
+  return
+}
+func.func private @up(%x: memref<?x4xbf16> {coda.padded_row = 1 : i64}, %w: memref<128x4xbf16, strided<[8, 1]>>, %y: memref<?x128xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%x[m, k] * %w[n, k] : memref<?x4xbf16>, memref<128x4xbf16, strided<[8, 1]>>) outs(%y[m, n] : memref<?x128xbf16>) {
+  ^bb0(%v: f32):
+    %t = arith.truncf %v : f32 to bf16
+    coda.yield %t : bf16
+  }
+  return
+}
+
+// -----
+
+// Something else writes the buffer behind the kernel: it is copied.
+// CHECK-LABEL: func.func @neg_written(
+// CHECK:       call @down(
+// CHECK-NEXT:  "test.write"
+// CHECK:       memref.copy
+// CHECK-NEXT:  call @up(
+func.func @neg_written(%x: memref<?x64xbf16>, %a: memref<4x64xbf16>, %b: memref<128x8xbf16>, %t: memref<?x4xbf16>, %y: memref<?x128xbf16>) {
+  %v = memref.subview %b[0, 0] [128, 4] [1, 1] : memref<128x8xbf16> to memref<128x4xbf16, strided<[8, 1]>>
+  call @down(%x, %a, %t) : (memref<?x64xbf16>, memref<4x64xbf16>, memref<?x4xbf16>) -> ()
+  "test.write"(%t) : (memref<?x4xbf16>) -> ()
+  call @up(%t, %v, %y) : (memref<?x4xbf16>, memref<128x4xbf16, strided<[8, 1]>>, memref<?x128xbf16>) -> ()
+  return
+}
+func.func private @down(%x: memref<?x64xbf16>, %w: memref<4x64xbf16>, %y: memref<?x4xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%x[m, k] * %w[n, k] : memref<?x64xbf16>, memref<4x64xbf16>) outs(%y[m, n] : memref<?x4xbf16>) {
+  ^bb0(%v: f32):
+    %t = arith.truncf %v : f32 to bf16
+    coda.yield %t : bf16
+  }
+  return
+}
+func.func private @up(%x: memref<?x4xbf16> {coda.padded_row = 1 : i64}, %w: memref<128x4xbf16, strided<[8, 1]>>, %y: memref<?x128xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%x[m, k] * %w[n, k] : memref<?x4xbf16>, memref<128x4xbf16, strided<[8, 1]>>) outs(%y[m, n] : memref<?x128xbf16>) {
+  ^bb0(%v: f32):
+    %t = arith.truncf %v : f32 to bf16
+    coda.yield %t : bf16
   }
   return
 }

@@ -362,12 +362,38 @@ func.func private @ordered_without_loads(%a: memref<64x64xbf16>, %w: memref<64x6
 
 // -----
 
-// expected-error @+1 {{schedule does not fit the kernel: chunk must be 16, 32 or 64 columns}}
+// expected-error @+1 {{schedule does not fit the kernel: chunk must be 8, 16, 32 or 64 columns}}
 func.func private @chunk(%a: memref<64x64xbf16>, %w: memref<64x64xbf16>, %o: memref<64x64xf32>)
     attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 64, 64], stages = 3, staging = 2, prefetch = 0, raster = 8, chunk = 48>} {
   coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x64xbf16>, memref<64x64xbf16>) outs(%o[m, n] : memref<64x64xf32>) {
   ^bb0(%x: f32):
     coda.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: chunks of 8 columns are for rows of the inner n dim that are no multiple of 16}}
+func.func private @chunk_of_8(%a: memref<64x64xbf16>, %w: memref<64x64xbf16>, %o: memref<64x64xf32>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 64, 64], stages = 3, staging = 0, prefetch = 0, raster = 8, chunk = 8>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<64x64xbf16>, memref<64x64xbf16>) outs(%o[m, n] : memref<64x64xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: a column reduction needs chunks of 32 or 64 columns}}
+func.func private @reduced_rows_of_40(%a: memref<128x64xbf16>, %w: memref<4x40x64xbf16>, %o: memref<4x128x40xbf16>, %s: memref<4x40xf32>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 80, 64], stages = 3, staging = 0, prefetch = 0, raster = 8, chunk = 8>} {
+  coda.gemm acc(%a[m, k] * %w[n0, n1, k] : memref<128x64xbf16>, memref<4x40x64xbf16>)
+      outs(%o[n0, m, n1], fresh add %s[n0, n1] : memref<4x128x40xbf16>, memref<4x40xf32>) {
+  ^bb0(%x: f32):
+    %y = arith.truncf %x : f32 to bf16
+    coda.yield %y, %x : bf16, f32
   }
   return
 }

@@ -106,3 +106,54 @@ func.func private @runs_of_8(%a: memref<256x192xbf16>, %w: memref<192x16x8xbf16>
   }
   return
 }
+
+// Halves of 40 columns of each head are five chunks of 8: two heads' rows of the weight
+// are one box, each thread loads and stores two columns of a chunk in each of its rows,
+// and nothing else passes through shared memory.
+
+// CHECK: gpu.func @heads_of_80
+// CHECK: nvgpu.tma.async.load %{{.+}}[%{{.+}}, %{{.+}}, %c0, %{{.+}}], {{.*}} : <tensor = memref<2x1x40x64xbf16,
+// CHECK: nvgpu.tma.async.load %{{.+}}[%{{.+}}, %{{.+}}, %c1, %{{.+}}], {{.*}} : <tensor = memref<2x1x40x64xbf16,
+// CHECK: nvvm.wgmma.mma_async {{.*}}, <m = 64, n = 160, k = 16>
+// CHECK: %[[INNER:.+]] = arith.remui %[[COLUMN:.+]], %c40_i32 : i32
+// CHECK: %[[HEAD:.+]] = arith.divui %[[COLUMN]], %c40_i32 : i32
+// CHECK: %[[MINE:.+]] = arith.addi %[[INNER]], %[[QUAD:.+]] : i32
+// CHECK: %[[MINEI:.+]] = arith.extui %[[MINE]] : i32 to i64
+// CHECK: llvm.load %{{.+}} invariant : !llvm.ptr<1> -> i32
+// CHECK: llvm.load %{{.+}} invariant : !llvm.ptr<1> -> i32
+// CHECK: %[[HEADI:.+]] = arith.extui %[[HEAD]] : i32 to i64
+// CHECK: %[[OFHEAD:.+]] = arith.muli %[[HEADI]], %c20480_i64 : i64
+// CHECK: %[[OFCOLUMN:.+]] = arith.addi %[[OFHEAD]], %[[MINEI]] : i64
+// CHECK-COUNT-4: llvm.store %{{.+}}, %{{.+}} : vector<2xbf16>, !llvm.ptr<1>
+// CHECK: arith.addi %[[COLUMN]], %c8_i32 : i32
+// CHECK-NOT: matrix
+// CHECK-NOT: tma.async.store
+func.func private @heads_of_80(%a: memref<256x192xbf16>, %w: memref<8x2x40x192xbf16>, %c: memref<256x40xbf16>, %o: memref<8x256x2x40xbf16>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 160, 64], stages = 3, staging = 0, prefetch = 0, raster = 8, chunk = 8>} {
+  coda.gemm acc(%a[m, k] * %w[n0, u, n1, k] : memref<256x192xbf16>, memref<8x2x40x192xbf16>)
+      ins(%c[m, n1] : memref<256x40xbf16>) outs(%o[n0, m, u, n1] : memref<8x256x2x40xbf16>) {
+  ^bb0(%x: f32, %y: f32, %s: bf16):
+    %t = arith.extf %s : bf16 to f32
+    %p = arith.mulf %x, %t : f32
+    %q = arith.mulf %y, %t : f32
+    %pn = arith.truncf %p : f32 to bf16
+    %qn = arith.truncf %q : f32 to bf16
+    coda.yield %pn, %qn : bf16, bf16
+  }
+  return
+}
+
+// A right factor that is contiguous along such rows comes in runs of 8 columns, each
+// with all rows of k.
+
+// CHECK: gpu.func @runs_of_40
+// CHECK-COUNT-2: nvgpu.tma.async.load {{.*}} : <tensor = memref<8x1x64xbf16,
+// CHECK: nvvm.wgmma.mma_async {{.*}}, <m = 64, n = 16, k = 16>, {{.*}} A[<bf16>, <one>, <row>], B[<bf16>, <one>, <row>]
+func.func private @runs_of_40(%a: memref<256x192xbf16>, %w: memref<192x8x40xbf16>, %o: memref<8x256x40xbf16>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 16, 64], stages = 3, staging = 0, prefetch = 0, raster = 8, chunk = 8>} {
+  coda.gemm acc(%a[m, k] * %w[k, n0, n1] : memref<256x192xbf16>, memref<192x8x40xbf16>)
+      outs(%o[n0, m, n1] : memref<8x256x40xbf16>) {
+  ^bb0(%x: f32):
+    %p = arith.truncf %x : f32 to bf16
+    coda.yield %p : bf16
+  }
+  return
+}

@@ -32,6 +32,34 @@ func.func private @rows(%a: memref<?x192xbf16>, %w: memref<512x192xbf16>, %s: me
 
 // -----
 
+// Row sums in f64: columns beyond the last are zeros, lanes exchange two words each.
+
+// CHECK: gpu.func @wide_rows
+// CHECK: %[[ZERO:.+]] = arith.constant dense<0.000000e+00> : vector<4xf64>
+// CHECK: %[[WIDE:.+]] = arith.extf %{{.+}} : vector<4xf32> to vector<4xf64>
+// CHECK: %[[TERMS:.+]] = arith.select %{{.+}}, %[[WIDE]], %[[ZERO]] :
+// CHECK: %[[FIRST:.+]] = vector.extract %[[TERMS]][0] : f64 from vector<4xf64>
+// CHECK: %[[SECOND:.+]] = vector.extract %[[TERMS]][1] : f64 from vector<4xf64>
+// CHECK: arith.addf %[[FIRST]], %[[SECOND]] : f64
+// CHECK: %[[WORDS:.+]] = llvm.bitcast %[[SUM:.+]] : f64 to vector<2xi32>
+// CHECK: %[[LOW:.+]] = llvm.extractelement %[[WORDS]]
+// CHECK: %[[OTHERLOW:.+]] = nvvm.shfl.sync bfly %{{.+}}, %[[LOW]],
+// CHECK: %[[HALF:.+]] = llvm.insertelement %[[OTHERLOW]], %[[WORDS]]
+// CHECK: %[[OTHER:.+]] = llvm.bitcast %{{.+}} : vector<2xi32> to f64
+// CHECK: arith.addf %[[SUM]], %[[OTHER]] : f64
+// CHECK: llvm.store %{{.+}}, %{{.+}} : f64, !llvm.ptr<1>
+func.func private @wide_rows(%a: memref<128x192xbf16>, %w: memref<100x192xbf16>, %s: memref<128xf64>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64], stages = 3, staging = 0, prefetch = 0, raster = 8>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<128x192xbf16>, memref<100x192xbf16>)
+      outs(fresh add %s[m] : memref<128xf64>) {
+  ^bb0(%x: f32):
+    %d = arith.extf %x : f32 to f64
+    coda.yield %d : f64
+  }
+  return
+}
+
+// -----
+
 // Row sums of 1000 columns, per 128: a tile has two groups, and the last tile a
 // group of 104 columns.
 

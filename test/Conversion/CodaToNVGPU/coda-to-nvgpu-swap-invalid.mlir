@@ -171,3 +171,16 @@ func.func private @staging(%a: memref<16x512xbf16>, %w: memref<256x512xbf16>, %o
   }
   return
 }
+
+// -----
+
+// expected-error @+1 {{schedule does not fit the kernel: with swap, a row reduction is f32: parts of several warps are in words}}
+func.func private @wide_rows(%a: memref<16x512xbf16>, %w: memref<64x512xbf16>, %s: memref<16xf64>)
+    attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [16, 64, 64], stages = 4, staging = 0, prefetch = 0, raster = 8, pingpong = true, swap = true>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<16x512xbf16>, memref<64x512xbf16>) outs(fresh add %s[m] : memref<16xf64>) {
+  ^bb0(%x: f32):
+    %d = arith.extf %x : f32 to f64
+    coda.yield %d : f64
+  }
+  return
+}

@@ -4,10 +4,10 @@
 # A few of the cases are compiled everywhere, and run where there is a GPU.
 #
 # RUN: rm -rf %t && %python %s prepare %t --bin=%coda_obj_root/bin \
-# RUN:   --only='region_(ragged|tiny|no_k|no_rows|dynamic_all)_1|tall_(rows_any_1|columns_1003_few_rows)$|example_gate_up(_schedule1)?$|swap_full_17(_swapped[04])?$|graph_llama3_block_(bf16|dynT_bf16)$' | FileCheck %s
-# CHECK: 14 cases prepared, 0 refused by the compiler
+# RUN:   --only='region_((ragged|tiny|no_k|no_rows|dynamic_all)_1|narrow_40_13)$|grad_softmax_8$|tall_(rows_any_1|columns_1003_few_rows)$|example_gate_up(_schedule1)?$|swap_full_17(_swapped[04])?$|graph_llama3_block_(bf16|dynT_bf16)$' | FileCheck %s
+# CHECK: 16 cases prepared, 0 refused by the compiler
 # RUN: %if sm90 %{ %python %s run %t --coda-run=%coda_obj_root/bin/coda-run | FileCheck %s --check-prefix=RAN %}
-# RAN: 14 passed, 0 failed, 0 refused when compiled
+# RAN: 16 passed, 0 failed, 0 refused when compiled
 """Compares programs on a GPU with what the CPU target makes of them.
 
     gpu_cases.py list
@@ -23,7 +23,8 @@ of a framework. Graphs with a golden are compared with that.
 
 Cases: 24 random regions; some of them with left factors of their own for each
 accumulator, with ragged, few, tiny, empty and dynamic extents; reductions over
-numbers of rows or columns that are no multiple of a tile, or not known; the
+numbers of rows or columns that are no multiple of a tile, or not known; programs with
+the gradients that are derived for them, of tables and of softmaxes over few columns; the
 examples; the graphs of test/Graphs. The examples, and regions with few rows, also with
 the other schedules that the selector may pick; the latter, and programs of few rows
 with what loads, stores and reductions there are, with swapped factors.
@@ -68,6 +69,11 @@ SHAPES = [
     ("narrow", [*range(6), 13, 18, 21, 22, 36, 70, 133], dict(m0=2, m1=128, n0=8, n1=32, k=192), ""),
     ("narrow_16", [2, 13, 18, 22, 36, 97], dict(m0=2, m1=128, n0=8, n1=16, k=200), ""),
     ("narrow_8", [2, 13, 18, 22, 36, 97], dict(m0=2, m1=128, n0=16, n1=8, k=64), ""),
+    # Chunks of 8 columns.
+    ("narrow_40", [*range(6), 13, 18, 21, 22, 36, 70, 133], dict(m0=2, m1=128, n0=4, n1=40, k=192), ""),
+    ("narrow_24", [2, 13, 18, 22, 36, 97], dict(m0=2, m1=128, n0=6, n1=24, k=200), ""),
+    ("narrow_56_ragged", [*range(4), 13, 22, 36], dict(m0=3, m1=37, n0=3, n1=56, k=72), ""),
+    ("narrow_72_few", [*range(4), 13, 22], dict(m0=1, m1=20, n0=5, n1=72, k=520), ""),
     ("narrow_ragged", [*range(4), 13, 18, 21, 36], dict(m0=3, m1=37, n0=12, n1=16, k=72), ""),
     ("dynamic_m", range(8), dict(m0=3, m1=128, n0=2, n1=128, k=64), "m"),
     ("dynamic_ragged_m", range(4), dict(m0=5, m1=37, n0=2, n1=128, k=64), "m"),
@@ -92,6 +98,8 @@ SCHEDULES = 12
 # and those with schedules that swap the factors.
 SCHEDULED = re.compile(r"example_|region_(few|one_row)")
 SWAPPED = re.compile(r"swap_|region_(few|one_row|dynamic_few|factors_few|eight_(few|one_row))")
+# The cases of which the gradients are derived, and run.
+DERIVED = re.compile(r"grad_")
 # Graphs whose weights take minutes to make.
 LARGE = re.compile(r"8b|7b")
 
@@ -99,6 +107,7 @@ LARGE = re.compile(r"8b|7b")
 def cases():
     """(name, graph, recipe, golden or None) of each case; the graph is a path
     or text, the recipe a path or a dictionary."""
+    import gradient_programs
     import random_regions
     import swapped_regions
     import tall_regions
@@ -123,6 +132,8 @@ def cases():
         yield "tall_" + name, program.graph(), program.recipe(), None
     for name, program in swapped_regions.programs():
         yield "swap_" + name, program.graph(), program.recipe(), None
+    for name, program in gradient_programs.programs():
+        yield "grad_" + name, program.graph(), program.recipe(), None
     for file in sorted(os.listdir(os.path.join(TEST, "Examples"))):
         if file.endswith(".mlir"):
             path = os.path.join(TEST, "Examples", file)
@@ -243,15 +254,16 @@ def prepare(folder, only, tools):
             source = path(".mlir")
             with open(source, "w") as file:
                 file.write(graph)
+        derives, entry = (["--grad"], ["--entry=main_grad"]) if DERIVED.match(name) else ([], [])
         code, text = call([compiler, source, "--target=sm_90a", "-o", path(".gpu.so"),
-                           "--report=" + path(".report.json")])
+                           "--report=" + path(".report.json")] + derives)
         if code == 2 and text.startswith("error: ") and text.count("\n") == 1:
             refused.append((name, text.strip()))
             print(f"{name}: refused: {text.strip()}", flush=True)
             continue
         if code:
             sys.exit(f"{name}: coda-compile ended with {code}: {text}")
-        case = dict(name=name)
+        case = dict(name=name, entry=entry)
         if isinstance(recipe, dict):
             with open(path(".json"), "w") as file:
                 json.dump(recipe, file)
@@ -265,10 +277,10 @@ def prepare(folder, only, tools):
         else:
             for target in ("cpu", "reference"):
                 flags = ["--reference"] if target == "reference" else []
-                code, text = call([compiler, source, "-o", path(f".{target}.so")] + flags)
+                code, text = call([compiler, source, "-o", path(f".{target}.so")] + flags + derives)
                 if code:
                     sys.exit(f"{name}: coda-compile for {target} ended with {code}: {text}")
-            code, text = call([runner, path(".reference.so"), "--repeat=0", "--out=" + path(".ref.npz")] + inputs)
+            code, text = call([runner, path(".reference.so"), "--repeat=0", "--out=" + path(".ref.npz")] + inputs + entry)
             if code:
                 sys.exit(f"{name}: coda-run on the CPU ended with {code}: {text}")
             os.remove(path(".reference.so"))
@@ -293,7 +305,7 @@ def run(folder, only, runner):
         path = lambda suffix: os.path.join(folder, case.get("base", name) + suffix)
         results = path(".result.json")
         command = [runner, os.path.join(folder, name + ".gpu.so"), "--device=cuda", "--repeat=1", "--inputs=" + path(".json"),
-                   "--check=" + path(".ref.npz"), "--json=" + results]
+                   "--check=" + path(".ref.npz"), "--json=" + results, *case.get("entry", [])]
         if not case["golden"]:
             command.append("--unfused=" + path(".cpu.so"))
         if os.path.exists(results):

@@ -216,10 +216,12 @@ def GPUDecomposeUnscheduled
     Runs on tensors, before bufferization. Asks the schedule verifier about each
     function with `coda.kernel`, as its operands will be in memory:
     1. a kernel with a schedule stays;
-    2. of a bundle without one, each member with a schedule of its own becomes a
-       kernel, and the others are decomposed;
+    2. of a bundle without one, the members with a schedule of their own become
+       kernels, as many to a bundle as have a schedule together, and the others are
+       decomposed;
     3. of a gemm without one, products that are no kernel, if they alone stand in
-       its way, are taken out of their sums and loaded; else each accumulator alone,
+       its way, are taken out of their sums and loaded, as are the last of more
+       products than a kernel takes; else each accumulator alone,
        if a schedule fits, becomes a kernel that stores it; a map does what the
        region does;
     4. any other kernel is decomposed (`coda-decompose`), and its function
@@ -313,8 +315,9 @@ def GPUPadRows : Pass<"coda-gpu-pad-rows", "::mlir::ModuleOp"> {
     After bufferization. The copy engine takes rows that are whole 16 bytes apart. An
     argument of a kernel with `coda.padded_row` gets a layout in which they are. What
     its calls pass are buffers with such rows: where a buffer is nothing but an
-    operand of kernels, and all of them have schedules with it, it is made so;
-    otherwise it is copied to one.
+    operand of kernels, and all of them have schedules with it, it is made so. Where
+    a kernel of the same block stores it all, as one does what a forward returns for
+    its backward, that kernel stores it to a second one. Otherwise it is copied.
 
     ```mlir
     func.func private @kernel(%a: memref<512x4xbf16> {coda.padded_row = 1 : i64}, ...)

@@ -23,6 +23,10 @@
 using namespace mlir;
 using namespace mlir::coda;
 
+/// Of one op. A GPU's kernel is passed a descriptor of 128 bytes for each factor, and a
+/// few for what it loads and stores.
+static constexpr unsigned kMaxProducts = 9;
+
 /// The uses of what `value` becomes by steps that are linear in it, each the only
 /// reader of the one before.
 static SmallVector<OpOperand *> getLinearUses(Value value) {
@@ -51,8 +55,8 @@ struct Factors {
 struct Summand {
   /// What the other has no equal of.
   Factors own;
-  /// The other has a factor that this one lacks.
-  bool lacksFactor = false;
+  /// What of the other this one has no equal of.
+  Factors others;
 };
 } // namespace
 
@@ -63,7 +67,7 @@ static Factors getFactors(ArrayRef<OpOperand *> uses, Operation *sum) {
     Operation *user = use->getOwner();
     if (isa<arith::MulFOp, arith::DivFOp>(user))
       factors.steps.push_back({user->getOperand(1 - use->getOperandNumber()),
-                               isa<arith::DivFOp>(user)});
+                               isa<arith::DivFOp>(user), user});
     else if (isa<arith::NegFOp>(user) ||
              (isa<arith::SubFOp>(user) && use->getOperandNumber() == 1))
       factors.isNegative = !factors.isNegative;
@@ -193,7 +197,7 @@ static std::optional<Summand> getSummand(Value x, Value y,
              isSame(step.value, candidate.value, consumerToProducer);
     });
     if (equal == steps.end())
-      summand.lacksFactor = true;
+      summand.others.steps.push_back(step);
     else
       steps.erase(equal);
   }
@@ -210,47 +214,48 @@ static bool isNotEnlarging(const RowFactor &step) {
   return step.divides ? magnitude >= one : magnitude <= one;
 }
 
-/// Whether what `factors`, in the regions of `producer` and `consumer`, multiplies
-/// the product of `producer` by can be multiplied into the left factor of `producer` where that is
-/// made.
-static LogicalResult canMoveFactors(TileOpInterface producer,
-                                    TileOpInterface consumer,
+/// Whether what accumulator `accumulator` of `op` is multiplied by, `factors`, can be
+/// multiplied into the left factor of its product, where that is made.
+static LogicalResult canMoveFactors(TileOpInterface op, unsigned accumulator,
                                     const Factors &factors,
                                     const LegalityOptions &options,
                                     Refusal &refusal) {
   llvm::SetVector<BlockArgument> loads;
   for (const RowFactor &step : factors.steps)
     if (!isOfRows(step.value, loads))
-      return refuse(refusal, FusionReason::ContractsScaledDim, consumer,
+      return refuse(refusal, FusionReason::ContractsScaledDim, op,
                     "what a product is multiplied by is not one value for all "
                     "columns of a row");
-  Value factor = producer.getLhs().front();
+  unsigned product = 0;
+  for (int32_t size : op.getAccSizes().take_front(accumulator))
+    product += size;
+  Value factor = op.getLhs()[product];
   Type type = getElementTypeOrSelf(factor);
   if (isQuantizedFloat(type))
-    return refuse(refusal, FusionReason::F16Range, producer,
+    return refuse(refusal, FusionReason::F16Range, op,
                   "the left factor of a product, times what that is multiplied "
                   "by, may exceed the range of eight bits");
   if (type.isF16() && !options.allowF16Range &&
       !llvm::all_of(factors.steps, isNotEnlarging))
-    return refuse(refusal, FusionReason::F16Range, producer,
+    return refuse(refusal, FusionReason::F16Range, op,
                   "the left factor of a product, times what that is multiplied "
                   "by, may exceed the range of f16; allow-f16-range permits it");
   while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
       factor.getDefiningOp()))
     factor = factor.getDefiningOp()->getOperand(0);
   auto maker = factor.getDefiningOp<TileOpInterface>();
-  if (!maker || maker->getBlock() != producer->getBlock() ||
-      producer.getNumProducts() != 1)
-    return refuse(refusal, FusionReason::NoCommonSpace, producer,
+  if (!maker || maker->getBlock() != op->getBlock() ||
+      op.getAccSizes()[accumulator] != 1)
+    return refuse(refusal, FusionReason::NoCommonSpace, op,
                   "no tile op makes the left factor of the product, which its "
                   "factor could be multiplied into");
   for (BlockArgument load : loads) {
-    TileOpInterface op = getOwner(load);
-    unsigned input = *getInput(op, load);
-    if (op.getLoadCombiner(input))
-      return refuse(refusal, FusionReason::ProducerPartialSum, op,
+    TileOpInterface owner = getOwner(load);
+    unsigned input = *getInput(owner, load);
+    if (owner.getLoadCombiner(input))
+      return refuse(refusal, FusionReason::ProducerPartialSum, owner,
                     "what a product is multiplied by is in parts");
-    Operation *def = op.getInputs()[input].getDefiningOp();
+    Operation *def = owner.getInputs()[input].getDefiningOp();
     if (def && (def == maker || dependsOn(def, maker, [](OpOperand &) {
                   return false;
                 })))
@@ -299,12 +304,15 @@ LogicalResult coda::planAbsorb(TileOpInterface producer, TileOpInterface consume
     if (options.strict)
       return refuse(refusal, FusionReason::StrictRounding, producer,
                     "a product that is added to another would be summed with it");
-    if (summand->lacksFactor)
-      return refuse(refusal, FusionReason::NonlinearReader, consumer,
-                    "what a product is added to is multiplied by what it is not");
+    if (producer.getNumProducts() + consumer.getNumProducts() > kMaxProducts)
+      return refuse(refusal, FusionReason::ResourceBound, producer,
+                    "a kernel would have more than " + Twine(kMaxProducts) +
+                        " products");
     bool hasFactors = !summand->own.steps.empty() || summand->own.isNegative;
-    if (hasFactors && failed(canMoveFactors(producer, consumer, summand->own,
-                                            options, refusal)))
+    if ((hasFactors && failed(canMoveFactors(producer, 0, summand->own, options,
+                                             refusal))) ||
+        (!summand->others.steps.empty() &&
+         failed(canMoveFactors(consumer, a, summand->others, options, refusal))))
       return failure();
     // What the consumer needs besides may come after the producer.
     unsigned operand = 2 * consumer.getNumProducts() + input;
@@ -314,6 +322,7 @@ LogicalResult coda::planAbsorb(TileOpInterface producer, TileOpInterface consume
       return failure();
     plan.accumulator = a;
     plan.factors = summand->own.steps;
+    plan.ownFactors = summand->others.steps;
     plan.isNegated = summand->own.isNegative;
     plan.kind = JoinKind::Absorb;
     return success();

@@ -243,9 +243,8 @@ static Operation *getOnlyContraction(OpOperand &use, bool allowF16) {
     Operation *reader = next->getOwner();
     Type type = getElementTypeOrSelf(next->get());
     if (isContraction(reader)) {
-      bool isLeft = next->getOperandNumber() == 0;
       bool fits = !isQuantizedFloat(type) && (allowF16 || !type.isF16());
-      return isLeft && fits ? reader : nullptr;
+      return fits ? reader : nullptr;
     }
     if (reader->getNumResults() != 1 || !reader->getResult(0).hasOneUse())
       return nullptr;

@@ -287,15 +287,16 @@ bool FusePass::joinSiblings(Block &block) {
   return false;
 }
 
-/// Multiplies the left factor of the producer of `plan` by what the plan says,
-/// values of its region or of that of `consumer`, in a map; what makes the factor
-/// takes that in.
-static void multiplyLeftFactor(RewriterBase &rewriter, TileOpInterface consumer,
-                               const JoinPlan &plan) {
-  TileOpInterface producer = plan.producer;
-  Location loc = producer->getLoc();
-  Value factor = producer.getLhs().front();
-  AffineMap factorMap = producer.getLhsMap(0);
+/// Multiplies the left factor of product `product` of `op`, the consumer of `plan` or
+/// its producer, by `factors`, values of the regions of the two, in a map; what makes
+/// the factor takes that in.
+static void multiplyLeftFactor(RewriterBase &rewriter, TileOpInterface op,
+                               unsigned product, TileOpInterface consumer,
+                               const JoinPlan &plan,
+                               ArrayRef<RowFactor> factors, bool isNegated) {
+  Location loc = op->getLoc();
+  Value factor = op.getLhs()[product];
+  AffineMap factorMap = op.getLhsMap(product);
   rewriter.setInsertionPoint(consumer);
   TileOpSpec spec;
   // The map's dims: those of the factor, b and m before n, which k is here.
@@ -303,9 +304,9 @@ static void multiplyLeftFactor(RewriterBase &rewriter, TileOpInterface consumer,
   for (AffineExpr e : factorMap.getResults())
     dims.push_back(cast<AffineDimExpr>(e).getPosition());
   llvm::sort(dims);
-  SmallVector<AffineExpr> newDims(producer.getNumDomainDims());
+  SmallVector<AffineExpr> newDims(op.getNumDomainDims());
   for (auto [position, d] : llvm::enumerate(dims)) {
-    DimKind kind = producer.getDimKind(d);
+    DimKind kind = op.getDimKind(d);
     ++spec.dims[unsigned(kind == DimKind::k ? DimKind::n : kind)];
     newDims[d] = rewriter.getAffineDimExpr(position);
   }
@@ -321,27 +322,26 @@ static void multiplyLeftFactor(RewriterBase &rewriter, TileOpInterface consumer,
   addLoad(factor, exprs);
 
   SmallVector<Value> multipliers;
-  for (const RowFactor &step : plan.factors)
+  for (const RowFactor &step : factors)
     multipliers.push_back(step.value);
   llvm::SmallPtrSet<Operation *, 32> needed =
       getNeededOps(multipliers, [](Value) { return false; });
   llvm::SmallPtrSet<Value, 8> read(multipliers.begin(), multipliers.end());
-  for (Operation *op : needed)
-    read.insert_range(op->getOperands());
+  for (Operation *inner : needed)
+    read.insert_range(inner->getOperands());
   SmallVector<Value> loaded;
-  for (TileOpInterface op : {producer, consumer})
-    for (unsigned i = 0; i < op.getInputs().size(); ++i) {
-      Value argument = op.getInputArguments(i).front();
+  for (TileOpInterface owner : {plan.producer, consumer})
+    for (unsigned i = 0; i < owner.getInputs().size(); ++i) {
+      Value argument = owner.getInputArguments(i).front();
       if (!read.contains(argument))
         continue;
       loaded.push_back(argument);
       SmallVector<AffineExpr> own;
-      for (AffineExpr e : op.getInputMap(i).getResults()) {
+      for (AffineExpr e : owner.getInputMap(i).getResults()) {
         unsigned d = cast<AffineDimExpr>(e).getPosition();
-        own.push_back(
-            newDims[op == consumer ? plan.consumerToProducer[d] : d]);
+        own.push_back(newDims[owner == op ? d : plan.consumerToProducer[d]]);
       }
-      addLoad(op.getInputs()[i], own);
+      addLoad(owner.getInputs()[i], own);
     }
   Type type = getElementTypeOrSelf(factor);
   spec.outputs = {tensor::EmptyOp::create(
@@ -357,24 +357,23 @@ static void multiplyLeftFactor(RewriterBase &rewriter, TileOpInterface consumer,
     mapping.map(from, to);
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToEnd(&map.getBody().front());
-  for (TileOpInterface op : {producer, consumer})
-    for (Operation &inner : op.getBody().front())
+  for (TileOpInterface owner : {plan.producer, consumer})
+    for (Operation &inner : owner.getBody().front())
       if (needed.contains(&inner))
         rewriter.clone(inner, mapping);
   Value value = arguments.front();
-  for (const RowFactor &step : plan.factors) {
+  for (const RowFactor &step : factors) {
     value = convertFloat(rewriter, loc, value, step.value.getType());
     Value by = mapping.lookup(step.value);
     value = step.divides
                 ? arith::DivFOp::create(rewriter, loc, value, by).getResult()
                 : arith::MulFOp::create(rewriter, loc, value, by).getResult();
   }
-  if (plan.isNegated)
+  if (isNegated)
     value = arith::NegFOp::create(rewriter, loc, value);
   YieldOp::create(rewriter, loc, convertFloat(rewriter, loc, value, type));
-  rewriter.modifyOpInPlace(producer, [&] {
-    producer->setOperand(0, map->getResult(0));
-  });
+  rewriter.modifyOpInPlace(
+      op, [&] { op->setOperand(product, map->getResult(0)); });
 }
 
 bool FusePass::join(TileOpInterface consumer, unsigned input, JoinPlan &plan) {
@@ -401,7 +400,19 @@ bool FusePass::join(TileOpInterface consumer, unsigned input, JoinPlan &plan) {
   }
   case JoinKind::Absorb:
     if (!plan.factors.empty() || plan.isNegated)
-      multiplyLeftFactor(rewriter, consumer, plan);
+      multiplyLeftFactor(rewriter, plan.producer, 0, consumer, plan, plan.factors,
+                         plan.isNegated);
+    if (!plan.ownFactors.empty()) {
+      unsigned product = 0;
+      for (int32_t size : consumer.getAccSizes().take_front(plan.accumulator))
+        product += size;
+      multiplyLeftFactor(rewriter, consumer, product, consumer, plan,
+                         plan.ownFactors, /*isNegated=*/false);
+      for (const RowFactor &factor : plan.ownFactors)
+        rewriter.replaceOp(factor.step,
+                           factor.step->getOperand(
+                               factor.step->getOperand(0) == factor.value));
+    }
     absorbProducts(rewriter, plan.producer, consumer, input,
                    {plan.consumerToProducer}, plan.accumulator);
     ++numAbsorbed;

@@ -371,6 +371,34 @@ func.func @two_products(%x: tensor<8x4xbf16>, %v: tensor<4x2xbf16>, %a: tensor<4
 
 // -----
 
+// So it does where a row alone is the right factor of its products.
+// CHECK-LABEL: func.func @two_products_of_a_row(
+// CHECK-SAME:    %[[X:[^:]+]]: tensor<4xf32>, %[[V:[^:]+]]: tensor<2x4xf32>, %[[A:[^:]+]]: tensor<3x4xf32>, %[[B:[^:]+]]: tensor<2x3xf32>,
+// CHECK:       %[[P:.+]] = linalg.matvec ins(%[[V]], %[[X]] :
+// CHECK:       %[[SP:.+]] = coda.scale %[[P]], %[[R:.+]] along []
+// CHECK:       %[[Q:.+]] = linalg.matvec ins(%[[A]], %[[X]] :
+// CHECK:       %[[U:.+]] = linalg.matvec ins(%[[B]], %[[Q]] :
+// CHECK:       %[[SU:.+]] = coda.scale %[[U]], %[[R]] along []
+// CHECK:       linalg.generic {{.*}} ins(%[[SP]], %[[SU]] :
+// CHECK-NOT:   coda.scale
+func.func @two_products_of_a_row(%x: tensor<4xf32>, %v: tensor<2x4xf32>, %a: tensor<3x4xf32>, %b: tensor<2x3xf32>, %e: tensor<2xf32>, %e3: tensor<3xf32>) -> tensor<2xf32> {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<2xf32>) -> tensor<2xf32>
+  %z3 = linalg.fill ins(%zero : f32) outs(%e3 : tensor<3xf32>) -> tensor<3xf32>
+  %h = coda.rms_norm %x eps 1.0e-05 : tensor<4xf32> -> tensor<4xf32>
+  %p = linalg.matvec ins(%v, %h : tensor<2x4xf32>, tensor<4xf32>) outs(%z : tensor<2xf32>) -> tensor<2xf32>
+  %q = linalg.matvec ins(%a, %h : tensor<3x4xf32>, tensor<4xf32>) outs(%z3 : tensor<3xf32>) -> tensor<3xf32>
+  %u = linalg.matvec ins(%b, %q : tensor<2x3xf32>, tensor<3xf32>) outs(%z : tensor<2xf32>) -> tensor<2xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%p, %u : tensor<2xf32>, tensor<2xf32>) outs(%e : tensor<2xf32>) {
+  ^bb0(%i: f32, %j: f32, %o: f32):
+    %0 = arith.addf %i, %j : f32
+    linalg.yield %0 : f32
+  } -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+
+// -----
+
 // One that is added to nothing of that scale keeps it where it is, as does one whose
 // left factor the scale would leave in f16.
 // CHECK-LABEL: func.func @no_further(

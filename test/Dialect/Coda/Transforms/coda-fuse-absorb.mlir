@@ -88,6 +88,45 @@ func.func @rows(%x: tensor<8x16xf32>, %w: tensor<4x16xf32>, %a: tensor<2x16xf32>
 
 // -----
 
+// Where what is added to has a factor that the product lacks, its left factor takes
+// that. What both have stays.
+// CHECK-LABEL: func.func @other_side(
+// CHECK-SAME:    %[[X:[^:]+]]: tensor<8x16xf32>, %[[W:[^:]+]]: tensor<4x16xf32>, %[[A:[^:]+]]: tensor<2x16xf32>, %[[B:[^:]+]]: tensor<4x2xf32>, %[[G:[^:]+]]: tensor<8xf32>, %[[H:[^:]+]]: tensor<8xf32>,
+// CHECK:         %[[T:.+]] = coda.gemm
+// CHECK-NEXT:        acc(%[[X]][m, k] * %[[A]][n, k] :
+// CHECK-NEXT:        ins(%[[G]][m] :
+// CHECK:         ^bb0(%[[C:.+]]: f32, %[[E:.+]]: f32):
+// CHECK-NEXT:      %[[P:.+]] = arith.mulf %[[C]], %[[E]] : f32
+// CHECK-NEXT:      coda.yield %[[P]] : f32
+// CHECK:         %[[Y:.+]] = coda.gemm
+// CHECK-NEXT:        acc(%[[T]][m, k0] * %[[B]][n, k0] + %[[X]][m, k1] * %[[W]][n, k1] :
+// CHECK-NEXT:        ins(%[[H]][m] :
+// CHECK:         ^bb0(%[[I:.+]]: f32, %[[J:.+]]: f32):
+// CHECK-NEXT:      %[[K:.+]] = arith.mulf %[[I]], %[[J]] : f32
+// CHECK-NEXT:      coda.yield %[[K]] : f32
+// CHECK:         return %[[Y]]
+func.func @other_side(%x: tensor<8x16xf32>, %w: tensor<4x16xf32>, %a: tensor<2x16xf32>, %b: tensor<4x2xf32>, %g: tensor<8xf32>, %h: tensor<8xf32>, %t0: tensor<8x2xf32>, %p0: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %t = coda.gemm acc(%x[m, k] * %a[n, k] : tensor<8x16xf32>, tensor<2x16xf32>) outs(%t0[m, n] : tensor<8x2xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  %p = coda.gemm acc(%x[m, k] * %w[n, k] : tensor<8x16xf32>, tensor<4x16xf32>) ins(%h[m] : tensor<8xf32>) outs(%p0[m, n] : tensor<8x4xf32>) {
+  ^bb0(%c: f32, %s: f32):
+    %u = arith.mulf %c, %s : f32
+    coda.yield %u : f32
+  }
+  %y = coda.gemm acc(%t[m, k] * %b[n, k] : tensor<8x2xf32>, tensor<4x2xf32>) ins(%p[m, n], %g[m], %h[m] : tensor<8x4xf32>, tensor<8xf32>, tensor<8xf32>) outs(%p0[m, n] : tensor<8x4xf32>) {
+  ^bb0(%c: f32, %q: f32, %s: f32, %v: f32):
+    %d = arith.mulf %c, %v : f32
+    %e = arith.mulf %s, %d : f32
+    %u = arith.addf %q, %e : f32
+    coda.yield %u : f32
+  }
+  return %y : tensor<8x4xf32>
+}
+
+// -----
+
 // Two gemms that share a left factor become one with two accumulators, though each
 // has another product besides.
 // CHECK-LABEL: func.func @two_sums(
@@ -149,6 +188,7 @@ func.func @neg_columns(%x: tensor<8x16xf32>, %w: tensor<4x16xf32>, %a: tensor<2x
   ^bb0(%c: f32):
     coda.yield %c : f32
   }
+  // expected-note @below {{because of this op}}
   %p = coda.gemm acc(%t[m, k] * %b[n, k] : tensor<8x2xf32>, tensor<4x2xf32>) outs(%p0[m, n] : tensor<8x4xf32>) {
   ^bb0(%c: f32):
     coda.yield %c : f32
@@ -165,7 +205,7 @@ func.func @neg_columns(%x: tensor<8x16xf32>, %w: tensor<4x16xf32>, %a: tensor<2x
 
 // -----
 
-// What is added to has a factor of its own: none of the product's can make up for it.
+// What is added to has a factor of its own, and no tile op makes its left factor.
 // CHECK-LABEL: func.func @neg_other_factor(
 // CHECK-COUNT-2: coda.gemm
 func.func @neg_other_factor(%x: tensor<8x16xf32>, %w: tensor<4x16xf32>, %t: tensor<8x2xf32>, %b: tensor<4x2xf32>, %g: tensor<8xf32>, %p0: tensor<8x4xf32>) -> tensor<8x4xf32> {
@@ -173,7 +213,7 @@ func.func @neg_other_factor(%x: tensor<8x16xf32>, %w: tensor<4x16xf32>, %t: tens
   ^bb0(%c: f32):
     coda.yield %c : f32
   }
-  // expected-remark @below {{[coda-fuse] product not added to the accumulator: nonlinear-reader: what a product is added to is multiplied by what it is not}}
+  // expected-remark @below {{[coda-fuse] product not added to the accumulator: no-common-space: no tile op makes the left factor of the product, which its factor could be multiplied into}}
   %y = coda.gemm acc(%x[m, k] * %w[n, k] : tensor<8x16xf32>, tensor<4x16xf32>) ins(%p[m, n], %g[m] : tensor<8x4xf32>, tensor<8xf32>) outs(%p0[m, n] : tensor<8x4xf32>) {
   ^bb0(%c: f32, %q: f32, %s: f32):
     %v = arith.mulf %c, %s : f32
@@ -299,4 +339,24 @@ func.func @f16_smaller(%x: tensor<8x16xf16>, %w: tensor<4x16xf16>, %a: tensor<2x
     coda.yield %r : f16
   }
   return %y : tensor<8x4xf16>
+}
+
+// -----
+
+// A kernel is not passed any number of factors.
+// CHECK-LABEL: func.func @neg_many(
+// CHECK-COUNT-2: coda.gemm
+func.func @neg_many(%x: tensor<8x16xf32>, %w0: tensor<4x16xf32>, %w1: tensor<4x16xf32>, %w2: tensor<4x16xf32>, %w3: tensor<4x16xf32>, %w4: tensor<4x16xf32>, %w5: tensor<4x16xf32>, %w6: tensor<4x16xf32>, %w7: tensor<4x16xf32>, %w8: tensor<4x16xf32>, %t: tensor<8x2xf32>, %b: tensor<4x2xf32>, %p0: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  // expected-note @below {{because of this op}}
+  %p = coda.gemm acc(%t[m, k] * %b[n, k] : tensor<8x2xf32>, tensor<4x2xf32>) outs(%p0[m, n] : tensor<8x4xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  // expected-remark @below {{[coda-fuse] product not added to the accumulator: resource-bound: a kernel would have more than 9 products}}
+  %y = coda.gemm acc(%x[m, k0] * %w0[n, k0] + %x[m, k1] * %w1[n, k1] + %x[m, k2] * %w2[n, k2] + %x[m, k3] * %w3[n, k3] + %x[m, k4] * %w4[n, k4] + %x[m, k5] * %w5[n, k5] + %x[m, k6] * %w6[n, k6] + %x[m, k7] * %w7[n, k7] + %x[m, k8] * %w8[n, k8] : tensor<8x16xf32>, tensor<4x16xf32>, tensor<8x16xf32>, tensor<4x16xf32>, tensor<8x16xf32>, tensor<4x16xf32>, tensor<8x16xf32>, tensor<4x16xf32>, tensor<8x16xf32>, tensor<4x16xf32>, tensor<8x16xf32>, tensor<4x16xf32>, tensor<8x16xf32>, tensor<4x16xf32>, tensor<8x16xf32>, tensor<4x16xf32>, tensor<8x16xf32>, tensor<4x16xf32>) ins(%p[m, n] : tensor<8x4xf32>) outs(%p0[m, n] : tensor<8x4xf32>) {
+  ^bb0(%c: f32, %q: f32):
+    %u = arith.addf %c, %q : f32
+    coda.yield %u : f32
+  }
+  return %y : tensor<8x4xf32>
 }

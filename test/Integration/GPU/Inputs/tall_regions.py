@@ -29,6 +29,10 @@ SHAPES = {
     "columns_1000": (200, 1000, 192, "", "columns rows"),
     "columns_1003": (200, 1003, 192, "", "columns rows"),
     "columns_1003_few_rows": (8, 1003, 520, "", "rows"),
+    "columns_4": (300, 4, 64, "", "y columns rows"),
+    "columns_6": (300, 6, 64, "", "rows all"),
+    "columns_8": (300, 8, 192, "", "y rows"),
+    "columns_8_any": (300, 8, 64, "m", "y rows all"),
     "columns_any": (200, 1000, 192, "n", "columns rows"),
     "both_any": (300, 520, 64, "mn", "y columns rows all"),
     # Rows of factors that are not whole 16 bytes.

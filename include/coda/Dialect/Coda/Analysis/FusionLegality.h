@@ -85,11 +85,12 @@ enum class JoinKind {
   Slice      ///< the producer is cut into gemms of parts of its weight
 };
 
-/// What a region multiplies a product by, or divides: a value of it, one for all
-/// columns of a row.
+/// What a region multiplies a product by, or divides, in `step`: a value of it, one
+/// for all columns of a row.
 struct RowFactor {
   Value value;
   bool divides = false;
+  Operation *step = nullptr;
 };
 
 struct JoinPlan {
@@ -103,10 +104,11 @@ struct JoinPlan {
   Operation *view = nullptr;
   /// Merge and absorb: consumer dim -> producer dim, -1 if the consumer's alone.
   SmallVector<int> consumerToProducer;
-  /// Absorb: the consumer's accumulator, and what the producer's left factor is
-  /// multiplied by first.
+  /// Absorb: the consumer's accumulator; what the producer's left factor is
+  /// multiplied by first; what that of the accumulator's one product is instead of
+  /// the accumulator, where the producer's result is not.
   unsigned accumulator = 0;
-  SmallVector<RowFactor> factors;
+  SmallVector<RowFactor> factors, ownFactors;
   bool isNegated = false;
   /// Unroll: the op and its dim.
   TileOpInterface unrolled;

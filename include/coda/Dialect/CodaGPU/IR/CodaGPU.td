@@ -57,7 +57,9 @@ def CodaGPU_ScheduleAttr
       False if left out.
     - `chunk`: columns of a chunk, 64, 32 or 16. The smaller take half the memory
       of each buffer, or a quarter, so that more of them, or more stages, fit; the
-      columns of each accumulator in a tile are a multiple. 64 if left out.
+      columns of each accumulator in a tile are a multiple. 8 where, and only where,
+      a row of the inner of several n dims is no multiple of 16: each thread loads
+      and stores its part of a tile. 64 if left out.
     - `raster`: row tiles that share a walk over the columns, for L2 reuse.
     - `pingpong`: see above; false if left out.
     - `cluster`: blocks along m and n that have neighbouring tiles. Each loads a
