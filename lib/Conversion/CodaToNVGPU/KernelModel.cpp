@@ -675,8 +675,12 @@ LogicalResult ModelBuilder::makeInputs() {
 LogicalResult ModelBuilder::classifyReduction(OutputModel &output) {
   if (!output.element.isF32())
     return fail("a reduction is not f32");
+  // Of a dim of one point there is one element, with or without an index.
+  auto hasPoints = [&](unsigned d) {
+    return output.has(d) || model.dims[d].extent == 1;
+  };
   auto hasAll = [&](ArrayRef<unsigned> dims) {
-    return llvm::all_of(dims, [&](unsigned d) { return output.has(d); });
+    return llvm::all_of(dims, hasPoints);
   };
   int64_t rowGranule = output.getGranule(model.innerM);
   int64_t columnGranule = output.getGranule(model.innerN);
@@ -701,8 +705,8 @@ LogicalResult ModelBuilder::classifyReduction(OutputModel &output) {
     int64_t group = model.dims[model.innerN].extent;
     bool kept = false;
     for (unsigned d : llvm::reverse(model.outerN)) {
-      if (output.has(d)) {
-        kept = true;
+      if (hasPoints(d)) {
+        kept |= output.has(d);
         continue;
       }
       if (kept)
