@@ -672,8 +672,12 @@ LogicalResult ModelBuilder::classifyReduction(OutputModel &output) {
     return fail("a reduction is neither f32 nor f64");
   if (isWide && isa<LogAddExpAttr>(output.combiner))
     return fail("a reduction by logaddexp is not f32");
+  // Of a dim of one point there is one element, with or without an index.
+  auto hasPoints = [&](unsigned d) {
+    return output.has(d) || model.dims[d].extent == 1;
+  };
   auto hasAll = [&](ArrayRef<unsigned> dims) {
-    return llvm::all_of(dims, [&](unsigned d) { return output.has(d); });
+    return llvm::all_of(dims, hasPoints);
   };
   int64_t rowGranule = output.getGranule(model.innerM);
   int64_t columnGranule = output.getGranule(model.innerN);
@@ -698,8 +702,8 @@ LogicalResult ModelBuilder::classifyReduction(OutputModel &output) {
     int64_t group = model.dims[model.innerN].extent;
     bool kept = false;
     for (unsigned d : llvm::reverse(model.outerN)) {
-      if (output.has(d)) {
-        kept = true;
+      if (hasPoints(d)) {
+        kept |= output.has(d);
         continue;
       }
       if (kept)

@@ -149,27 +149,60 @@ private:
     return copy;
   }
 
+  /// The layout that has room for all `views`; null if there is none. They may start
+  /// anywhere: the experts of one tensor of weights, say, or its layers.
+  MemRefType getCommonType(ArrayRef<Value> views) {
+    MemRefType common;
+    for (Value view : views) {
+      auto type = cast<MemRefType>(view.getType());
+      if (!common || type == common) {
+        common = type;
+        continue;
+      }
+      SmallVector<int64_t> strides, commonStrides;
+      int64_t offset;
+      if (failed(type.getStridesAndOffset(strides, offset)) ||
+          failed(common.getStridesAndOffset(commonStrides, offset)) ||
+          strides != commonStrides || type.getShape() != common.getShape())
+        return {};
+      common = MemRefType::get(
+          common.getShape(), common.getElementType(),
+          StridedLayoutAttr::get(&getContext(), ShapedType::kDynamic, strides),
+          common.getMemorySpace());
+    }
+    return common;
+  }
+
   /// Has all callers pass a view of one layout for `argument` of `kernel`.
   void passView(func::FuncOp kernel, BlockArgument argument,
                 ArrayRef<func::CallOp> calls, SymbolTableCollection &symbols) {
     unsigned number = argument.getArgNumber();
     bool isFactor = isRead(argument, /*loads=*/false);
     SmallVector<memref::CopyOp> copies;
+    SmallVector<Value> views;
     for (func::CallOp call : calls) {
       memref::CopyOp copy = findCopy(call, number, isFactor, symbols);
-      if (!copy || (!copies.empty() &&
-                    copy.getSource().getType() !=
-                        copies.front().getSource().getType()))
-        return;
-      copies.push_back(copy);
+      views.push_back(copy ? copy.getSource() : call.getOperand(number));
+      if (copy)
+        copies.push_back(copy);
     }
-    argument.setType(copies.front().getSource().getType());
+    MemRefType type = copies.empty() ? MemRefType() : getCommonType(views);
+    if (!type)
+      return;
+    argument.setType(type);
     kernel.setType(FunctionType::get(
         &getContext(), kernel.getBody().front().getArgumentTypes(),
         kernel.getResultTypes()));
-    for (auto [call, copy] : llvm::zip_equal(calls, copies)) {
+    for (auto [i, view] : llvm::enumerate(views)) {
+      func::CallOp call = calls[i];
+      if (view.getType() != type) {
+        OpBuilder builder(call);
+        view = memref::CastOp::create(builder, call.getLoc(), type, view);
+      }
+      call->setOperand(number, view);
+    }
+    for (memref::CopyOp copy : copies) {
       Operation *alloc = copy.getTarget().getDefiningOp();
-      call->setOperand(number, copy.getSource());
       copy.erase();
       alloc->erase();
       ++numPassed;

@@ -154,3 +154,71 @@ func.func private @kernel(%x: memref<128x64xbf16>, %w: memref<64x64xbf16>, %b: m
   }
   return
 }
+
+// -----
+
+// Experts of one weight, or layers: their places differ, and the first is passed as it
+// is. The kernel takes any offset.
+// CHECK-LABEL: func.func @experts(
+// CHECK-SAME:    %[[X:.*]]: memref<128x64xbf16>, %[[W:.*]]: memref<3x64x256xbf16>, %[[V:.*]]: memref<64x256xbf16>, %[[Y:.*]]: memref<128x256xbf16>)
+// CHECK-NOT:   memref.copy
+// CHECK:       %[[S1:.*]] = memref.subview %[[W]][1, 0, 0]
+// CHECK:       %[[S2:.*]] = memref.subview %[[W]][2, 0, 0]
+// CHECK:       %[[C0:.*]] = memref.cast %[[V]] : memref<64x256xbf16> to memref<64x256xbf16, strided<[256, 1], offset: ?>>
+// CHECK-NEXT:  call @expert(%[[X]], %[[C0]], %[[Y]])
+// CHECK-NEXT:  %[[C1:.*]] = memref.cast %[[S1]] : memref<64x256xbf16, strided<[256, 1], offset: 16384>> to memref<64x256xbf16, strided<[256, 1], offset: ?>>
+// CHECK-NEXT:  call @expert(%[[X]], %[[C1]], %[[Y]])
+// CHECK-NEXT:  %[[C2:.*]] = memref.cast %[[S2]] : memref<64x256xbf16, strided<[256, 1], offset: 32768>> to memref<64x256xbf16, strided<[256, 1], offset: ?>>
+// CHECK-NEXT:  call @expert(%[[X]], %[[C2]], %[[Y]])
+// CHECK:       func.func private @expert(%{{.*}}: memref<128x64xbf16>, %[[B:.*]]: memref<64x256xbf16, strided<[256, 1], offset: ?>>,
+// CHECK:         coda.gemm
+// CHECK-NEXT:      acc(%{{.*}}[m, k] * %[[B]][k, n] : memref<128x64xbf16>, memref<64x256xbf16, strided<[256, 1], offset: ?>>)
+func.func @experts(%x: memref<128x64xbf16>, %w: memref<3x64x256xbf16>, %v: memref<64x256xbf16>, %y: memref<128x256xbf16>) {
+  %s = memref.subview %w[1, 0, 0] [1, 64, 256] [1, 1, 1] : memref<3x64x256xbf16> to memref<64x256xbf16, strided<[256, 1], offset: 16384>>
+  %c = memref.alloc() : memref<64x256xbf16>
+  memref.copy %s, %c : memref<64x256xbf16, strided<[256, 1], offset: 16384>> to memref<64x256xbf16>
+  %t = memref.subview %w[2, 0, 0] [1, 64, 256] [1, 1, 1] : memref<3x64x256xbf16> to memref<64x256xbf16, strided<[256, 1], offset: 32768>>
+  %d = memref.alloc() : memref<64x256xbf16>
+  memref.copy %t, %d : memref<64x256xbf16, strided<[256, 1], offset: 32768>> to memref<64x256xbf16>
+  call @expert(%x, %v, %y) : (memref<128x64xbf16>, memref<64x256xbf16>, memref<128x256xbf16>) -> ()
+  call @expert(%x, %c, %y) : (memref<128x64xbf16>, memref<64x256xbf16>, memref<128x256xbf16>) -> ()
+  call @expert(%x, %d, %y) : (memref<128x64xbf16>, memref<64x256xbf16>, memref<128x256xbf16>) -> ()
+  return
+}
+func.func private @expert(%x: memref<128x64xbf16>, %w: memref<64x256xbf16>, %y: memref<128x256xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%x[m, k] * %w[k, n] : memref<128x64xbf16>, memref<64x256xbf16>) outs(%y[m, n] : memref<128x256xbf16>) {
+  ^bb0(%v: f32):
+    %t = arith.truncf %v : f32 to bf16
+    coda.yield %t : bf16
+  }
+  return
+}
+
+// -----
+
+// Not where the rows of one are further apart than those of another.
+// CHECK-LABEL: func.func @experts_refused(
+// CHECK:       memref.copy
+// CHECK:       memref.copy
+// CHECK-NOT:   memref.cast
+// CHECK:       call @expert
+// CHECK:       call @expert
+func.func @experts_refused(%x: memref<128x64xbf16>, %w: memref<64x512xbf16>, %v: memref<3x64x256xbf16>, %y: memref<128x256xbf16>) {
+  %s = memref.subview %w[0, 256] [64, 256] [1, 1] : memref<64x512xbf16> to memref<64x256xbf16, strided<[512, 1], offset: 256>>
+  %c = memref.alloc() : memref<64x256xbf16>
+  memref.copy %s, %c : memref<64x256xbf16, strided<[512, 1], offset: 256>> to memref<64x256xbf16>
+  %t = memref.subview %v[2, 0, 0] [1, 64, 256] [1, 1, 1] : memref<3x64x256xbf16> to memref<64x256xbf16, strided<[256, 1], offset: 32768>>
+  %d = memref.alloc() : memref<64x256xbf16>
+  memref.copy %t, %d : memref<64x256xbf16, strided<[256, 1], offset: 32768>> to memref<64x256xbf16>
+  call @expert(%x, %c, %y) : (memref<128x64xbf16>, memref<64x256xbf16>, memref<128x256xbf16>) -> ()
+  call @expert(%x, %d, %y) : (memref<128x64xbf16>, memref<64x256xbf16>, memref<128x256xbf16>) -> ()
+  return
+}
+func.func private @expert(%x: memref<128x64xbf16>, %w: memref<64x256xbf16>, %y: memref<128x256xbf16>) attributes {coda.kernel} {
+  coda.gemm acc(%x[m, k] * %w[k, n] : memref<128x64xbf16>, memref<64x256xbf16>) outs(%y[m, n] : memref<128x256xbf16>) {
+  ^bb0(%v: f32):
+    %t = arith.truncf %v : f32 to bf16
+    coda.yield %t : bf16
+  }
+  return
+}

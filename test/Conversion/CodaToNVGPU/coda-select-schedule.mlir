@@ -554,3 +554,35 @@ func.func private @groups_in_a_row(%a: memref<64x1024xbf16>, %w: memref<16x8x102
   }
   return
 }
+
+// -----
+
+// A dim of one point is in no one's way: the row sums keep the dim within it, the column
+// sums lack it.
+// CHECK-LABEL: func.func private @unit_dim
+// CHECK-SAME: coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64]
+func.func private @unit_dim(%a: memref<128x1024xbf16>, %w: memref<1024x1x16x128xbf16>, %o: memref<128x1x16x128xbf16>, %r: memref<16x128xf32>, %c: memref<16x128xf32>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[k, n0, n1, n2] : memref<128x1024xbf16>, memref<1024x1x16x128xbf16>)
+      outs(%o[m, n0, n1, n2], fresh add %r[n1, m], fresh add %c[n1, n2] : memref<128x1x16x128xbf16>, memref<16x128xf32>, memref<16x128xf32>) {
+  ^bb0(%x: f32):
+    %s = arith.mulf %x, %x : f32
+    %t = arith.truncf %x : f32 to bf16
+    coda.yield %t, %s, %x : bf16, f32, f32
+  }
+  return
+}
+
+// -----
+
+// One of two points has two sums.
+// expected-error @+1 {{no schedule for this kernel on sm_90a: a reduction keeps an inner n dim and drops an outer one}}
+func.func private @dim_of_two(%a: memref<128x1024xbf16>, %w: memref<1024x2x16x128xbf16>, %o: memref<128x2x16x128xbf16>, %r: memref<16x128xf32>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[k, n0, n1, n2] : memref<128x1024xbf16>, memref<1024x2x16x128xbf16>)
+      outs(%o[m, n0, n1, n2], fresh add %r[n1, m] : memref<128x2x16x128xbf16>, memref<16x128xf32>) {
+  ^bb0(%x: f32):
+    %s = arith.mulf %x, %x : f32
+    %t = arith.truncf %x : f32 to bf16
+    coda.yield %t, %s : bf16, f32
+  }
+  return
+}

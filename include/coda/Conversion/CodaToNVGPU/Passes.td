@@ -290,8 +290,10 @@ def GPUPassViews : Pass<"coda-gpu-pass-views", "::mlir::ModuleOp"> {
     After bufferization, which gives functions compact arguments. A copy of a slice
     of an argument that the call does not write, a part of the joint weight of q, k
     and v say, made for a kernel whose factor it is, goes; the kernel takes the
-    slice. Its offset and strides are static and multiples of 16 bytes, and those of
-    all callers are the same. So does one of what a region loads, a part of the joint
+    slice. Its offset and strides are static and multiples of 16 bytes, and the strides
+    of all callers are the same; where their offsets differ, or some pass a whole
+    buffer of these strides, the kernel takes any offset: the experts of one tensor of
+    weights, or its layers. So does one of what a region loads, a part of the joint
     bias, if it is compact.
 
     ```mlir

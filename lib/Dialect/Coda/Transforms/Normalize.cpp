@@ -655,9 +655,54 @@ struct ComputeNumberInBody : OpRewritePattern<linalg::GenericOp> {
 };
 } // namespace
 
+/// Whether the dims `groups` of the result `value` can be joined in what makes it,
+/// and in all that `mayMerge` will put into that: else a reshape that moved there
+/// would stay between the two, which would not merge.
+static bool mayCollapse(Value value, ArrayRef<ReassociationIndices> groups) {
+  auto op = value.getDefiningOp<linalg::GenericOp>();
+  if (!op)
+    return true;
+  AffineMap map = op.getIndexingMapMatchingResult(cast<OpResult>(value));
+  if (!map.isProjectedPermutation())
+    return false;
+  SmallVector<ReassociationIndices> dims;
+  for (const ReassociationIndices &group : groups) {
+    if (group.size() < 2)
+      continue;
+    ReassociationIndices &joined = dims.emplace_back();
+    for (int64_t index : group)
+      joined.push_back(map.getDimPosition(index));
+  }
+  if (!linalg::areDimSequencesPreserved(op.getIndexingMapsArray(), dims))
+    return false;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    if (!input->get().getDefiningOp<linalg::GenericOp>() || !mayMerge(input))
+      continue;
+    // The sequences are in this map whole, or not at all.
+    AffineMap read = op.getMatchingIndexingMap(input);
+    SmallVector<ReassociationIndices> inner;
+    for (const ReassociationIndices &joined : dims) {
+      std::optional<unsigned> first = read.getResultPosition(
+          getAffineDimExpr(joined.front(), read.getContext()));
+      if (!first)
+        continue;
+      ReassociationIndices &group = inner.emplace_back();
+      for (unsigned i = 0, e = joined.size(); i < e; ++i)
+        group.push_back(*first + i);
+    }
+    if (!inner.empty() && !mayCollapse(input->get(), inner))
+      return false;
+  }
+  return true;
+}
+
 static bool mayMoveReshape(OpOperand *use) {
-  return !isContraction(use->get().getDefiningOp()) &&
-         !isContraction(use->getOwner());
+  if (isContraction(use->get().getDefiningOp()) ||
+      isContraction(use->getOwner()))
+    return false;
+  auto collapse = dyn_cast<tensor::CollapseShapeOp>(use->getOwner());
+  return !collapse ||
+         mayCollapse(use->get(), collapse.getReassociationIndices());
 }
 
 namespace {

@@ -448,6 +448,18 @@ void PartitionReductionsPass::reduceOneKindFirst(RewriterBase &rewriter,
 /// What `few-rows-granule` counts: the fewest rows of a tile, those of one WGMMA,
 /// and tiles that keep all multiprocessors busy.
 static constexpr int64_t kLeastRows = 64, kTiles = 128;
+/// Columns that a tile has at least where it sums each over its rows.
+static constexpr int64_t kLeastSummedColumns = 32;
+
+/// Whether `op` reduces columns over their rows.
+static bool reducesColumns(TileOpInterface op) {
+  for (unsigned o = 0; o < op.getOutputs().size(); ++o)
+    for (unsigned d = 0; op.getCombiner(o) && d < op.getNumDomainDims(); ++d)
+      if (op.getDimKind(d) == DimKind::m &&
+          !op.getOutputMap(o).isFunctionOfDim(d))
+        return true;
+  return false;
+}
 
 int64_t PartitionReductionsPass::getGranule(TileOpInterface op, DimKind kind) {
   if (kind == DimKind::m)
@@ -468,13 +480,15 @@ int64_t PartitionReductionsPass::getGranule(TileOpInterface op, DimKind kind) {
     (isRow ? rows : columns) *= extent;
   }
   // Tiles of as many columns, and rows, but 64 at least.
-  int64_t taken = granule;
+  int64_t taken = granule, fewest = fewRowsGranule;
+  if (reducesColumns(op))
+    fewest = std::max(fewest, kLeastSummedColumns);
   auto hasFewTiles = [&] {
     int64_t tall = std::max(kLeastRows, taken);
     int64_t rowTiles = llvm::divideCeil(rows, tall);
     return rowTiles * columns < taken * kTiles;
   };
-  while (taken > fewRowsGranule && columns <= taken / 2 * maxPartials &&
+  while (taken > fewest && columns <= taken / 2 * maxPartials &&
          hasFewTiles())
     taken /= 2;
   return taken;

@@ -575,3 +575,27 @@ func.func @over_heads_refused(%x: tensor<8x6x64xf32>, %d0: tensor<8x64xf32>, %w0
   }
   return %d, %w : tensor<8x64xf32>, tensor<64xf32>
 }
+
+// Where the columns are summed over the rows as well, a tile has 32 at least: those of
+// a row are of as many. Without that they are of 16.
+// CHECK-LABEL: func.func @few_rows_and_column_sums(
+// FEW-LABEL: func.func @few_rows_and_column_sums(
+// FEW: outs(fresh add %{{.*}}[n floordiv 32, m], fresh add %{{.*}}[n] : tensor<16x128xf32>, tensor<512xf32>)
+// FEW: outs(fresh add %{{.*}}[n floordiv 16, m] : tensor<32x128xf32>)
+func.func @few_rows_and_column_sums(%x: tensor<128x64xbf16>, %w: tensor<512x64xbf16>) -> (tensor<128xf32>, tensor<512xf32>, tensor<128xf32>) {
+  %m = tensor.empty() : tensor<128xf32>
+  %n = tensor.empty() : tensor<512xf32>
+  %s:2 = coda.gemm acc(%x[m, k] * %w[n, k] : tensor<128x64xbf16>, tensor<512x64xbf16>)
+      outs(fresh add %m[m], fresh add %n[n] : tensor<128xf32>, tensor<512xf32>) {
+  ^bb0(%a: f32):
+    %q = arith.mulf %a, %a : f32
+    coda.yield %q, %a : f32, f32
+  }
+  %t = coda.gemm acc(%x[m, k] * %w[n, k] : tensor<128x64xbf16>, tensor<512x64xbf16>)
+      outs(fresh add %m[m] : tensor<128xf32>) {
+  ^bb0(%a: f32):
+    %e = math.exp %a : f32
+    coda.yield %e : f32
+  }
+  return %s#0, %s#1, %t : tensor<128xf32>, tensor<512xf32>, tensor<128xf32>
+}

@@ -508,10 +508,11 @@ def PartitionReductionsPass
     map. The granule is fixed, so a row's bits depend neither on M nor on the
     tile; with `few-rows-granule` it is a half, a quarter, and so on down to that
     where there are few rows, until tiles of as many columns, and as many rows but
-    at least 64, are 128, or a row would have more than `max-partials`. Readers that are tile ops combine the partials
-    as they load them (`add %s[p, m]`). For other readers a map finishes the
-    reduction, and for gemms and maps that load an element more than once beyond
-    `max-partials`.
+    at least 64, are 128, or a row would have more than `max-partials`; down to 32
+    columns where the op reduces columns over their rows, too. Readers that are tile
+    ops combine the partials as they load them (`add %s[p, m]`). For other readers a
+    map finishes the reduction, and for gemms and maps that load an element more than
+    once beyond `max-partials`.
 
     ```mlir
     %s = coda.gemm acc(%a[m, k] * %b[n, k]) outs(fresh add %s0[m] : tensor<8xf32>) {...}
