@@ -9,7 +9,7 @@
 # CHECK-NEXT: bf16 head=96 half nk norm: 2 launches, good, kernels
 # CHECK-NEXT: bf16 head=128 pair kn norm: 2 launches, good, kernels
 # CHECK-NEXT: bf16 head=96 pair kn none: 2 launches, good, kernels
-# CHECK-NEXT: bf16 head=80 half nk none: 2 launches, good, products
+# CHECK-NEXT: bf16 head=80 half nk none: 2 launches, good, kernels
 # CHECK-NEXT: f32 head=128 half nk norm: 2 launches, good, gradients good, 1 map
 # CHECK-NEXT: f32 head=64 pair kn late-norm: 2 launches, good, gradients good, 1 map
 # CHECK-NEXT: f32 head=96 half nk norm: 2 launches, good, gradients good, 1 map
