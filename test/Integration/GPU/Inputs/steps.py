@@ -8,6 +8,7 @@ and a GPU at another:
     PROGRAM run DIR [--only REGEX] [--coda-run PATH]
 """
 import argparse
+import json
 import os
 import re
 import sys
@@ -46,3 +47,15 @@ def main(doc, names, prepare, run, **more):
     if not os.path.isdir(options.folder):
         parser.error(f"no folder '{options.folder}'; prepare makes it")
     sys.exit(run(options))
+
+
+def write_program(programs):
+    """What `PROGRAM NAME [RECIPE]` does: prints the graph of the program of that name, of
+    `programs`, (name, program) of each, and writes the recipe of its arguments."""
+    program = dict(programs)[sys.argv[1]]
+    sys.stdout.write(program.graph())
+    if len(sys.argv) > 2:
+        recipe = program.recipe()
+        del recipe["tolerance"]  # The rule of coda-run judges.
+        with open(sys.argv[2], "w") as file:
+            json.dump(recipe, file)

@@ -226,11 +226,6 @@ def programs():
 
 
 if __name__ == "__main__":
-    import json
-    import sys
+    import steps
 
-    program = Program(sys.argv[1])
-    sys.stdout.write(program.graph())
-    if len(sys.argv) > 2:
-        with open(sys.argv[2], "w") as file:
-            json.dump(program.recipe(), file)
+    steps.write_program(programs())
