@@ -417,7 +417,8 @@ Value EpilogueEmitter::scratchBase(int64_t number) {
 /// across their strips. A thread writes one column, or two.
 void EpilogueEmitter::finishColumns() {
   for (int64_t groupRows : {kFragmentRows, kReducedRows}) {
-    bool alone = isGroupOfConsumer(groupRows, e.schedule);
+    // One consumer has all rows of the group.
+    bool alone = e.schedule.getPingpong() || groupRows == kFragmentRows;
     bool isAny =
         llvm::any_of(tile.outputs, [&](const OutputModel &output) {
           return output.reduce == ReduceKind::Columns &&

@@ -316,10 +316,6 @@ inline int64_t getFragments(ScheduleAttr schedule) {
 inline int64_t getGroupRows(const OutputModel &output, ScheduleAttr schedule) {
   return output.groupRows ? output.groupRows : getTileRows(schedule);
 }
-/// Whether one consumer has all rows of a group of `groupRows`.
-inline bool isGroupOfConsumer(int64_t groupRows, ScheduleAttr schedule) {
-  return schedule.getPingpong() || groupRows == kFragmentRows;
-}
 /// Strips of 16 rows, one a warp, that column reductions of `tile` keep between
 /// fragments; a consumer's own if each has a tile.
 int64_t getReducedStrips(const TileModel &tile, ScheduleAttr schedule);
@@ -367,6 +363,8 @@ int64_t getRowsOfBox(const TileModel &tile, const OperandModel &rhs,
 int64_t getRows(const TileModel &tile);
 /// Number of tiles of `tile`; 0 where it is not known, or too few columns for one.
 int64_t getNumTiles(const TileModel &tile, ScheduleAttr schedule);
+/// Number of tiles of all ops of `kernel`; 0 where that of one is.
+int64_t getNumTiles(const KernelModel &kernel, ScheduleAttr schedule);
 /// Whether the kernel is launched before the one ahead of it in a call has ended.
 /// Blocks are then where multiprocessors fell free, and those of neighbouring tiles
 /// no longer beside each other, where their reads of one factor meet on the way to

@@ -100,19 +100,24 @@ int64_t coda_gpu::getNumTiles(const TileModel &tile, ScheduleAttr schedule) {
          llvm::divideCeil(columns, points);
 }
 
+int64_t coda_gpu::getNumTiles(const KernelModel &kernel, ScheduleAttr schedule) {
+  int64_t tiles = 0;
+  for (const TileModel &tile : kernel.tiles) {
+    int64_t count = getNumTiles(tile, schedule);
+    if (count == 0)
+      return 0;
+    tiles += count;
+  }
+  return tiles;
+}
+
 /// Turns of tiles in which a kernel gains from blocks that begin early what it
 /// loses by where they are.
 static constexpr int64_t kMaxTurnsOfEarly = 2;
 
 bool coda_gpu::beginsEarly(const KernelModel &kernel, ScheduleAttr schedule) {
-  int64_t tiles = 0;
-  for (const TileModel &tile : kernel.tiles) {
-    int64_t count = getNumTiles(tile, schedule);
-    if (count == 0)
-      return false;
-    tiles += count;
-  }
-  return tiles <= kMaxTurnsOfEarly * kMultiprocessors;
+  int64_t tiles = getNumTiles(kernel, schedule);
+  return tiles != 0 && tiles <= kMaxTurnsOfEarly * kMultiprocessors;
 }
 
 /// Columns that one block must have of a tile: a reduction over a row's columns
@@ -642,9 +647,9 @@ LogicalResult coda_gpu::verifySchedule(const KernelModel &kernel,
       if (output.reduce == ReduceKind::Columns &&
           !holdsGroups(tile, output, schedule))
         return fail("a column reduction over " +
-                  Twine(output.groupRows ? output.groupRows
-                                         : tile.dims[tile.innerM].extent) +
-                  " rows does not fit tiles of " + Twine(shape[0]));
+                    Twine(output.groupRows ? output.groupRows
+                                           : tile.dims[tile.innerM].extent) +
+                    " rows does not fit tiles of " + Twine(shape[0]));
     if (tile.hasColumnReduction() &&
         chunk < std::clamp(tile.maxChunk, kMinBoxChunk, kReducedChunk))
       return fail("a column reduction needs chunks of 32 or 64 columns");

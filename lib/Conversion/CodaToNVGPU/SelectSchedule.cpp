@@ -127,13 +127,9 @@ static constexpr double kShortProducts = 5e11, kPowerLimitedProducts = 2e12;
 /// Products of all points of `kernel`; none if their number is not known.
 static std::optional<double> getProducts(const KernelModel &kernel,
                                          TileShape shape) {
-  int64_t tiles = 0;
-  for (const TileModel &tile : kernel.tiles) {
-    int64_t count = getNumTiles(tile, shape);
-    if (count == 0)
-      return std::nullopt;
-    tiles += count;
-  }
+  int64_t tiles = getNumTiles(kernel, shape);
+  if (tiles == 0)
+    return std::nullopt;
   return tiles * shape.rows * shape.columns * getDepth(kernel);
 }
 

@@ -123,14 +123,14 @@ static double getColumnWaste(const KernelModel &kernel, TileShape shape) {
   return all == 0 ? 1 : double(ofTiles) / all;
 }
 
+int64_t coda_gpu::getNumTiles(const KernelModel &kernel, TileShape shape) {
+  return getNumTiles(kernel, shape.getSchedule(kernel.func.getContext()));
+}
+
 double coda_gpu::getBusiestPoints(const KernelModel &kernel, TileShape shape) {
-  int64_t tiles = 0;
-  for (const TileModel &tile : kernel.tiles) {
-    int64_t count = getNumTiles(tile, shape);
-    if (count == 0)
-      return getColumnWaste(kernel, shape);
-    tiles += count;
-  }
+  int64_t tiles = getNumTiles(kernel, shape);
+  if (tiles == 0)
+    return getColumnWaste(kernel, shape);
   return llvm::divideCeil(tiles, kMultiprocessors) * shape.rows *
          shape.columns;
 }
@@ -166,13 +166,11 @@ int64_t coda_gpu::getMostRows(const KernelModel &kernel) {
 
 bool coda_gpu::hasFewTiles(const KernelModel &kernel) {
   constexpr int64_t kFewRows = 1024, kFewTurns = 8;
-  int64_t tiles = 0;
-  for (const TileModel &tile : kernel.tiles) {
-    int64_t count = getNumTiles(tile, {128, 128, false});
-    if (count == 0 || tile.phases.empty())
-      return false;
-    tiles += count;
-  }
+  int64_t tiles = getNumTiles(kernel, {128, 128, false});
+  if (tiles == 0 || llvm::any_of(kernel.tiles, [](const TileModel &tile) {
+        return tile.phases.empty();
+      }))
+    return false;
   int64_t rows = getMostRows(kernel);
   return rows <= kFragmentRows || tiles < kMultiprocessors ||
          (rows < kFewRows && tiles < kFewTurns * kMultiprocessors);

@@ -64,6 +64,7 @@ int64_t getRegionCost(const TileModel &tile);
 int64_t getMaxCost(int64_t rows, bool pingpong, int64_t accumulators);
 /// As getNumTiles of a schedule.
 int64_t getNumTiles(const TileModel &tile, TileShape shape);
+int64_t getNumTiles(const KernelModel &kernel, TileShape shape);
 /// Tiles of `tile` along its rows and along its columns, which are known.
 std::pair<int64_t, int64_t> getGrid(const TileModel &tile,
                                     ScheduleAttr schedule);
