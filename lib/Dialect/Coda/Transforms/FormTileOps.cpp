@@ -156,11 +156,35 @@ static bool isLoaded(Value value) {
   });
 }
 
+/// Whether `value` is an argument or a constant, or what views and ops of it alone
+/// make of one, as a weight is.
+static bool isGiven(Value value) {
+  while (true) {
+    value = getViewed(value);
+    Operation *op = value.getDefiningOp();
+    if (!op || op->hasTrait<OpTrait::ConstantLike>())
+      return true;
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    if (!linalgOp || linalgOp.getNumReductionLoops() != 0 ||
+        linalgOp.getNumDpsInputs() != 1)
+      return false;
+    value = linalgOp.getDpsInputs()[0];
+  }
+}
+
+/// Whether `op` is a product of a batch that stays one: attention's have two
+/// factors that the graph computes. With `all` none does.
+static bool isLeftBatched(linalg::LinalgOp op,
+                          const linalg::ContractionDimensions &dims, bool all) {
+  return !dims.batch.empty() && !all &&
+         llvm::none_of(op.getDpsInputs(), isGiven);
+}
+
 /// Whether a tile op, or what becomes one, reads `value`, through reshapes.
-static bool feedsTileOp(Value value) {
-  return llvm::any_of(value.getUsers(), [](Operation *user) {
+static bool feedsTileOp(Value value, bool all) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
     if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user))
-      return feedsTileOp(user->getResult(0));
+      return feedsTileOp(user->getResult(0), all);
     if (isa<CodaDialect>(user->getDialect()))
       return true;
     auto linalgOp = dyn_cast<linalg::LinalgOp>(user);
@@ -168,7 +192,7 @@ static bool feedsTileOp(Value value) {
       return false;
     FailureOr<linalg::ContractionDimensions> dims =
         linalg::inferContractionDims(linalgOp);
-    return succeeded(dims) && dims->batch.empty();
+    return succeeded(dims) && !isLeftBatched(linalgOp, *dims, all);
   });
 }
 
@@ -232,7 +256,7 @@ static Operation *findBlockScales(linalg::LinalgOp op, OpOperand *factor) {
 /// contraction -> gemm whose region yields the accumulator, rounded to the
 /// result type; an init that is not zero is loaded and added.
 static FailureOr<TileOpInterface> formGemm(RewriterBase &rewriter,
-                                           linalg::LinalgOp op,
+                                           linalg::LinalgOp op, bool all,
                                            Refusal &refusal) {
   FailureOr<linalg::ContractionDimensions> dims =
       linalg::inferContractionDims(op);
@@ -247,10 +271,10 @@ static FailureOr<TileOpInterface> formGemm(RewriterBase &rewriter,
     return refuse(refusal, FusionReason::ContractsScaledDim,
                   "a batched product of 8-bit factors: block scales, which "
                   "differ along the contracted dim, are not supported");
-  if (!dims->batch.empty())
+  if (isLeftBatched(op, *dims, all))
     return refuse(refusal, FusionReason::NoCommonSpace,
-                  "a batched product, of which each has two factors of its own, "
-                  "is no gemm");
+                  "a product of a batch whose factors are both computed, as "
+                  "attention's are");
   if ((dims->m.empty() && dims->n.empty()) || dims->k.empty())
     return refuse(refusal, FusionReason::NoCommonSpace,
                   "a gemm has rows or columns, and a contracted dim");
@@ -280,6 +304,7 @@ static FailureOr<TileOpInterface> formGemm(RewriterBase &rewriter,
     for (unsigned loop : loops)
       position[loop] = next++;
   };
+  place(dims->batch, DimKind::b);
   place(dims->m, DimKind::m);
   place(dims->n, DimKind::n);
   place(dims->k, DimKind::k);
@@ -714,7 +739,7 @@ void FormTileOpsPass::visit(RewriterBase &rewriter, Operation *op) {
                     {FusionReason::ContractsScaledDim, scaling,
                      "block scales, which differ along the contracted dim, are "
                      "multiplied in before"});
-    FailureOr<TileOpInterface> gemm = formGemm(rewriter, linalgOp, refusal);
+    FailureOr<TileOpInterface> gemm = formGemm(rewriter, linalgOp, all, refusal);
     if (succeeded(gemm))
       return replace(rewriter, op, *gemm);
     return emitRefusal(op, "coda-form-tile-ops", "no gemm formed", refusal);
@@ -722,7 +747,7 @@ void FormTileOpsPass::visit(RewriterBase &rewriter, Operation *op) {
   // A transpose of an argument is a load of the tile op that reads it, or is a
   // launch with others that the tile op waits for. What other ops make they can
   // as well transpose.
-  bool moves = isPermutation(linalgOp) && feedsTileOp(op->getResult(0)) &&
+  bool moves = isPermutation(linalgOp) && feedsTileOp(op->getResult(0), all) &&
                isa<BlockArgument>(getViewed(linalgOp.getDpsInputs()[0]));
   if (!all && !moves &&
       llvm::none_of(linalgOp.getDpsInputs(), comesFromTileOp))

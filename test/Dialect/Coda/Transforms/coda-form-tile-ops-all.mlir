@@ -34,3 +34,21 @@ func.func @main(%x: tensor<8xf32>, %n: tensor<f32>, %l: tensor<8xi64>) -> (tenso
   } -> tensor<f32>
   return %0, %2, %1 : tensor<8xf32>, tensor<f32>, tensor<8xi64>
 }
+
+// Products of a batch, whatever their factors are made of.
+// CHECK-LABEL: func.func @batched(
+// CHECK-SAME: %[[A:[^:]+]]: tensor<2x4x16xf32>, %[[B:[^:]+]]: tensor<2x16x4xf32>)
+// CHECK: %[[P:.+]] = coda.gemm
+// CHECK-NEXT: acc(%[[A]][b, m, k] * %[[B]][b, k, n] : tensor<2x4x16xf32>, tensor<2x16x4xf32>)
+// CHECK: %[[Q:.+]] = coda.gemm
+// CHECK-NEXT: acc(%[[P]][b, m, k] * %[[P]][b, k, n] : tensor<2x4x4xf32>, tensor<2x4x4xf32>)
+// CHECK-NEXT: outs(%{{.+}}[b, m, n] : tensor<2x4x4xf32>)
+// CHECK: return %[[Q]]
+func.func @batched(%a: tensor<2x4x16xf32>, %b: tensor<2x16x4xf32>) -> tensor<2x4x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x4x4xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
+  %p = linalg.batch_matmul ins(%a, %b : tensor<2x4x16xf32>, tensor<2x16x4xf32>) outs(%z : tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
+  %q = linalg.batch_matmul ins(%p, %p : tensor<2x4x4xf32>, tensor<2x4x4xf32>) outs(%z : tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
+  return %q : tensor<2x4x4xf32>
+}

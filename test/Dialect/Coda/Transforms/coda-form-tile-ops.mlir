@@ -94,12 +94,56 @@ func.func @apart(%x: tensor<8x4xf32>, %e: tensor<8x4xf32>) -> tensor<8x4xf32> {
 
 // -----
 
+// A factor is what an argument holds, a weight of each of several experts say: the batch
+// is a dim of the gemm.
 // CHECK-LABEL: func.func @batched(
-// CHECK:       linalg.batch_matmul
-func.func @batched(%a: tensor<2x8x16xf32>, %b: tensor<2x16x4xf32>, %z: tensor<2x8x4xf32>) -> tensor<2x8x4xf32> {
-  // expected-remark @below {{[coda-form-tile-ops] no gemm formed: no-common-space}}
-  %y = linalg.batch_matmul ins(%a, %b : tensor<2x8x16xf32>, tensor<2x16x4xf32>) outs(%z : tensor<2x8x4xf32>) -> tensor<2x8x4xf32>
+// CHECK-SAME:  %[[A:.*]]: tensor<2x8x16xf32>, %[[B:.*]]: tensor<2x16x4xf16>, %[[Z:.*]]: tensor<2x8x4xf32>)
+// CHECK:       %[[W:.*]] = linalg.generic
+// CHECK:       %[[Y:.*]] = coda.gemm
+// CHECK-NEXT:    acc(%[[A]][b, m, k] * %[[W]][b, k, n] : tensor<2x8x16xf32>, tensor<2x16x4xf32>)
+// CHECK-NEXT:    ins(%[[Z]][b, m, n] : tensor<2x8x4xf32>)
+// CHECK-NEXT:    outs(%{{.*}}[b, m, n] : tensor<2x8x4xf32>)
+// CHECK-NEXT:  ^bb0(%[[C:.*]]: f32, %[[ADD:.*]]: f32):
+// CHECK-NEXT:    %[[V:.*]] = arith.addf %[[C]], %[[ADD]]
+// CHECK-NEXT:    coda.yield %[[V]]
+// CHECK:       return %[[Y]]
+#whole = affine_map<(b, i, j) -> (b, i, j)>
+func.func @batched(%a: tensor<2x8x16xf32>, %b: tensor<2x16x4xf16>, %z: tensor<2x8x4xf32>) -> tensor<2x8x4xf32> {
+  %e = tensor.empty() : tensor<2x16x4xf32>
+  // expected-remark @below {{[coda-form-tile-ops] no map formed: no-common-space: a gemm takes it as a factor, which is read from memory}}
+  %w = linalg.generic {indexing_maps = [#whole, #whole], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%b : tensor<2x16x4xf16>) outs(%e : tensor<2x16x4xf32>) {
+  ^bb0(%v: f16, %o: f32):
+    %0 = arith.extf %v : f16 to f32
+    linalg.yield %0 : f32
+  } -> tensor<2x16x4xf32>
+  // expected-note @below {{because of this op}}
+  %y = linalg.batch_matmul ins(%a, %w : tensor<2x8x16xf32>, tensor<2x16x4xf32>) outs(%z : tensor<2x8x4xf32>) -> tensor<2x8x4xf32>
   return %y : tensor<2x8x4xf32>
+}
+
+// -----
+
+// Products of what the graph computes, as attention's are, stay products of a batch.
+// CHECK-LABEL: func.func @neg_batched(
+// CHECK:       coda.gemm
+// CHECK:       coda.gemm
+// CHECK:       linalg.batch_matmul
+func.func @neg_batched(%x: tensor<8x16xf32>, %wq: tensor<16x16xf32>, %wk: tensor<16x16xf32>) -> tensor<2x4x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x16xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<8x16xf32>) -> tensor<8x16xf32>
+  %q = linalg.matmul ins(%x, %wq : tensor<8x16xf32>, tensor<16x16xf32>) outs(%z : tensor<8x16xf32>) -> tensor<8x16xf32>
+  %k = linalg.matmul ins(%x, %wk : tensor<8x16xf32>, tensor<16x16xf32>) outs(%z : tensor<8x16xf32>) -> tensor<8x16xf32>
+  %q3 = tensor.expand_shape %q [[0, 1], [2]] output_shape [2, 4, 16] : tensor<8x16xf32> into tensor<2x4x16xf32>
+  %k3 = tensor.expand_shape %k [[0], [1, 2]] output_shape [8, 4, 4] : tensor<8x16xf32> into tensor<8x4x4xf32>
+  %k4 = tensor.collapse_shape %k3 [[0, 1], [2]] : tensor<8x4x4xf32> into tensor<32x4xf32>
+  %k5 = tensor.expand_shape %k4 [[0, 1], [2]] output_shape [2, 16, 4] : tensor<32x4xf32> into tensor<2x16x4xf32>
+  %e2 = tensor.empty() : tensor<2x4x4xf32>
+  %z2 = linalg.fill ins(%zero : f32) outs(%e2 : tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
+  // expected-remark @below {{[coda-form-tile-ops] no gemm formed: no-common-space: a product of a batch whose factors are both computed, as attention's are}}
+  %s = linalg.batch_matmul ins(%q3, %k5 : tensor<2x4x16xf32>, tensor<2x16x4xf32>) outs(%z2 : tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
+  return %s : tensor<2x4x4xf32>
 }
 
 // -----
