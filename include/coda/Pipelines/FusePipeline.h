@@ -30,8 +30,9 @@ struct FusePipelineOptions : public PassPipelineOptions<FusePipelineOptions> {
       llvm::cl::init(false)};
   Option<bool> allMaps{
       *this, "all-maps",
-      llvm::cl::desc("Form maps also where no tile op is near: what is left of "
-                     "linalg is loops, which a device runs badly"),
+      llvm::cl::desc("Form maps also where no tile op is near, and gemms of "
+                     "attention's products: what is left of linalg is loops, "
+                     "which a device runs badly"),
       llvm::cl::init(false)};
 };
 

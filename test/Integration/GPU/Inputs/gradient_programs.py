@@ -7,7 +7,7 @@ of its `@main_grad` are: its own, then a cotangent for each result.
 
 Rotary embeddings whose tables have gradients, sums over heads, and over sequences where
 these share a table; softmaxes, with the logarithm of their sums, of as few columns as a
-router has.
+router has; blocks of gate, up and down of several experts, whose weights are one tensor.
 """
 
 # name: (sequences, tokens, heads, columns of a half, depth, whether all sequences share
@@ -26,6 +26,13 @@ TABLES = {
 # name: (rows, columns, depth).
 SOFTMAXES = {f"softmax_{columns}": (300, columns, 64) for columns in (4, 5, 6, 8)}
 SOFTMAXES.update({"softmax_8_few": (7, 8, 520), "softmax_4_one": (1, 4, 64), "softmax_8_many": (4096, 8, 192)})
+# name: (experts, rows of each, hidden, columns of gate and up).
+EXPERTS = {
+    "experts": (4, 256, 128, 384),
+    "experts_ragged": (3, 100, 136, 352),
+    "experts_few": (8, 20, 512, 256),
+    "experts_one_row": (5, 1, 64, 96),
+}
 
 
 class Tables:
@@ -141,12 +148,96 @@ func.func @main(%x: tensor<{m}x{k}xbf16>, %w: tensor<{k}x{n}xbf16>) -> (tensor<{
 """
 
 
+class Experts:
+    def __init__(self, name):
+        self.experts, self.rows, self.hidden, self.columns = EXPERTS[name]
+
+    def shapes(self):
+        e, c, h, f = self.experts, self.rows, self.hidden, self.columns
+        return dict(x=[e, c, h], gamma=[h], gate=[e, h, f], up=[e, h, f], bias=[e, f], down=[e, f, h], y=[e, c, h])
+
+    def recipe(self):
+        scales = dict(gate=self.hidden, up=self.hidden, down=self.columns)
+        return dict(seed=5, tolerance=1.0,
+                    args=[dict(shape=shape, dtype="bf16", kind="uniform",
+                               scale=(3.0 / scales[name]) ** 0.5 if name in scales else 3.0 ** 0.5, offset=0.0)
+                          for name, shape in self.shapes().items()])
+
+    def graph(self):
+        e, c, h, f = self.experts, self.rows, self.hidden, self.columns
+        t = {name: f"tensor<{'x'.join(map(str, shape))}xbf16>" for name, shape in self.shapes().items()}
+        row, wide, act, out = (f"tensor<{e}x{c}{x}>" for x in ("xf32", f"x{f}xf32", f"x{f}xbf16", f"x{h}xf32"))
+        each = 'iterator_types = ["parallel", "parallel", "parallel"]'
+        return f"""#tile = affine_map<(b, i, j) -> (b, i, j)>
+#row = affine_map<(b, i, j) -> (b, i)>
+#column = affine_map<(b, i, j) -> (b, j)>
+#shared = affine_map<(b, i, j) -> (j)>
+func.func @main(%x: {t["x"]}, %gamma: {t["gamma"]}, %gate: {t["gate"]}, %up: {t["up"]}, %bias: {t["bias"]}, %down: {t["down"]}) -> {t["y"]} {{
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %n = arith.constant {h:e} : f32
+  %eps = arith.constant 1.0e-5 : f32
+  %row = tensor.empty() : {row}
+  %row0 = linalg.fill ins(%zero : f32) outs(%row : {row}) -> {row}
+  %xe = tensor.empty() : {t["x"]}
+  %wide = tensor.empty() : {wide}
+  %wide0 = linalg.fill ins(%zero : f32) outs(%wide : {wide}) -> {wide}
+  %ae = tensor.empty() : {act}
+  %out = tensor.empty() : {out}
+  %out0 = linalg.fill ins(%zero : f32) outs(%out : {out}) -> {out}
+  %squares = linalg.generic {{indexing_maps = [#tile, #row], iterator_types = ["parallel", "parallel", "reduction"]}} ins(%x : {t["x"]}) outs(%row0 : {row}) {{
+  ^bb0(%v: bf16, %o: f32):
+    %a = arith.extf %v : bf16 to f32
+    %q = arith.mulf %a, %a : f32
+    %s = arith.addf %o, %q : f32
+    linalg.yield %s : f32
+  }} -> {row}
+  %normed = linalg.generic {{indexing_maps = [#tile, #row, #shared, #tile], {each}}} ins(%x, %squares, %gamma : {t["x"]}, {row}, {t["gamma"]}) outs(%xe : {t["x"]}) {{
+  ^bb0(%v: bf16, %q: f32, %g: bf16, %o: bf16):
+    %m = arith.divf %q, %n : f32
+    %me = arith.addf %m, %eps : f32
+    %r = math.rsqrt %me : f32
+    %a = arith.extf %v : bf16 to f32
+    %s = arith.mulf %a, %r : f32
+    %t = arith.truncf %s : f32 to bf16
+    %u = arith.mulf %t, %g : bf16
+    linalg.yield %u : bf16
+  }} -> {t["x"]}
+  %g = linalg.batch_matmul ins(%normed, %gate : {t["x"]}, {t["gate"]}) outs(%wide0 : {wide}) -> {wide}
+  %u = linalg.batch_matmul ins(%normed, %up : {t["x"]}, {t["up"]}) outs(%wide0 : {wide}) -> {wide}
+  %a = linalg.generic {{indexing_maps = [#tile, #tile, #column, #tile], {each}}} ins(%g, %u, %bias : {wide}, {wide}, {t["bias"]}) outs(%ae : {act}) {{
+  ^bb0(%p: f32, %q: f32, %c: bf16, %o: bf16):
+    %ce = arith.extf %c : bf16 to f32
+    %z = arith.addf %p, %ce : f32
+    %negated = arith.negf %z : f32
+    %exp = math.exp %negated : f32
+    %d = arith.addf %exp, %one : f32
+    %s = arith.divf %z, %d : f32
+    %m = arith.mulf %s, %q : f32
+    %r = arith.truncf %m : f32 to bf16
+    linalg.yield %r : bf16
+  }} -> {act}
+  %d = linalg.batch_matmul ins(%a, %down : {act}, {t["down"]}) outs(%out0 : {out}) -> {out}
+  %y = linalg.generic {{indexing_maps = [#tile, #tile, #tile], {each}}} ins(%d, %x : {out}, {t["x"]}) outs(%xe : {t["y"]}) {{
+  ^bb0(%p: f32, %v: bf16, %o: bf16):
+    %ve = arith.extf %v : bf16 to f32
+    %s = arith.addf %p, %ve : f32
+    %r = arith.truncf %s : f32 to bf16
+    linalg.yield %r : bf16
+  }} -> {t["y"]}
+  return %y : {t["y"]}
+}}
+"""
+
+
 def programs():
     """(name, program) of each."""
     for name in TABLES:
         yield name, Tables(name)
     for name in SOFTMAXES:
         yield name, Softmax(name)
+    for name in EXPERTS:
+        yield name, Experts(name)
 
 
 if __name__ == "__main__":

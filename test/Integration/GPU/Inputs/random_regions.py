@@ -10,11 +10,12 @@ import random
 import sys
 
 
-def sizes(m0=3, m1=128, n0=4, n1=128, k=192, k1=None):
+def sizes(m0=3, m1=128, n0=4, n1=128, k=192, k1=None, b=None):
     """Extent of each dim; m and n are m0 m1 and n0 n1. With `k1` the second
-    accumulator has a left factor of its own, contracted over that dim."""
-    of_second = dict(k1=k1) if k1 is not None else {}
-    return dict(m=m0 * m1, m0=m0, m1=m1, n=n0 * n1, n0=n0, n1=n1, u=2, k=k, **of_second)
+    accumulator has a left factor of its own, contracted over that dim; with `b`
+    there is a batch of all but some that are one for a column."""
+    others = {name: size for name, size in (("k1", k1), ("b", b)) if size is not None}
+    return dict(m=m0 * m1, m0=m0, m1=m1, n=n0 * n1, n0=n0, n1=n1, u=2, k=k, **others)
 
 
 class Kernel:
@@ -85,6 +86,15 @@ class Kernel:
             self.store("rs", ["n0"] + self.m, "f32", "add")
         if column_sum:
             self.store("cs", ["m0"] + self.n, "f32", "add")
+        if "b" in self.sizes:
+            self.repeat(random.Random(~seed))
+
+    def repeat(self, r):
+        """Gives all operands the dim of the batch, but some of the columns."""
+        of_batch = lambda operand: (operand[0], ["b"] + operand[1], *operand[2:])
+        self.accs = [[(of_batch(l), of_batch(w)) for l, w in products] for products in self.accs]
+        self.ins = [of_batch(o) if o[1][0][0] == "m" or r.random() < 0.5 else o for o in self.ins]
+        self.outs = [of_batch(o) for o in self.outs]
 
     def float8(self):
         return self.eight.choice(["f8E4M3FN", "f8E5M2"])

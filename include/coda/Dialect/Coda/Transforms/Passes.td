@@ -260,8 +260,10 @@ def CommutePass : InterfacePass<"coda-commute", "FunctionOpInterface"> {
 def FormTileOpsPass : InterfacePass<"coda-form-tile-ops", "FunctionOpInterface"> {
   let summary = "Write contractions as gemms, what reads them as maps";
   let description = [{
-    Contractions with one parallel dim per factor and no batch become
-    `coda.gemm` with a region that yields the accumulator; semantic ops become
+    Contractions become `coda.gemm` with a region that yields the accumulator;
+    those of a batch only if a factor is an argument or a constant, or made of
+    one alone, as the weights of several experts are, or with `all`: attention's
+    stay. Semantic ops become
     maps; elementwise ops, sums and transposes that read, through views, a
     result of a tile op become maps too, and so do transposes of arguments that a
     tile op reads and what makes the floats that a tile op loads; with `all`,
@@ -291,7 +293,8 @@ def FormTileOpsPass : InterfacePass<"coda-form-tile-ops", "FunctionOpInterface">
            "strict: keep every rounding",
            [{::mlir::coda::getNumericsValues()}]>,
     Option<"all", "all", "bool", "false",
-           "Make maps of all elementwise ops and sums of floats">,
+           "Make maps of all elementwise ops and sums of floats, and gemms of "
+           "all products">,
     Option<"keepRoundings", "keep-roundings", "bool", "false",
            "Leave a rounding that is extended again for coda-autodiff to see">
   ];
