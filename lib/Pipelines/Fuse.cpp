@@ -32,6 +32,7 @@ void coda::addFormation(OpPassManager &pm,
   }
   RaisePassOptions raise;
   raise.numerics = options.numerics;
+  raise.all = all;
   pm.addNestedPass<func::FuncOp>(createRaisePass(raise));
   addCleanup(pm);
   pm.addNestedPass<func::FuncOp>(createHoistSlicesPass());

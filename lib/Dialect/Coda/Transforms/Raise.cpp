@@ -134,7 +134,7 @@ public:
     Operation *function = getOperation();
     ExpressionGraph graph(&getContext());
     RaiseContext context(graph, getAnalysis<DominanceInfo>(),
-                         numerics == Numerics::Strict);
+                         numerics == Numerics::Strict, all);
     SmallVector<OpResult> roots;
     function->walk([&](Operation *op) {
       if (isa<linalg::LinalgOp>(op->getParentOp()))

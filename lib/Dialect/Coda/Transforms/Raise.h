@@ -37,9 +37,10 @@ struct Sum {
 /// The sum of exp(z - m) over the last dim of a matrix z, m any value of the row.
 struct SumOfExponentials {
   const Expr *reduction; ///< the sum
-  const Expr *exponent;  ///< z - m at (row, column)
+  const Expr *exponent;  ///< z - m at (rows, column)
   int64_t columns;      ///< extent of the last dim
-  AffineExpr row, column;
+  SmallVector<AffineExpr, 2> rows; ///< several for a batch
+  AffineExpr column;
   SmallVector<std::pair<bool, const Expr *>> matrix, shift; ///< terms of z, -m
 };
 
@@ -71,14 +72,17 @@ struct ViewPlan {
 /// State of one run on one function.
 class RaiseContext {
 public:
-  RaiseContext(ExpressionGraph &graph, DominanceInfo &dominance, bool strict)
-      : graph(graph), space(graph.getIndexSpace()), strict(strict),
+  RaiseContext(ExpressionGraph &graph, DominanceInfo &dominance, bool strict,
+               bool all)
+      : graph(graph), space(graph.getIndexSpace()), strict(strict), all(all),
         dominance(dominance) {}
 
   ExpressionGraph &graph;
   IndexSpace &space;
   /// Keep every rounding and every order of operations.
   const bool strict;
+  /// Raise what is attention's, too.
+  const bool all;
   /// Row statistics that an op raised before holds.
   llvm::DenseSet<const Expr *> raisedStatistics;
 
@@ -134,8 +138,8 @@ const Expr *findFactor(const Product &product, ArrayRef<const Expr *> factors);
 bool isNear(double number, double expected, double tolerance);
 
 /// What `expr` adds up, if it is a sum of exponentials at the index `row`, or at
-/// a gather's own index that stands for it; at any index if `row` is null. The
-/// other dim is the second of the index space.
+/// a gather's own index that stands for it; at any indices if `row` is null. The
+/// other dim is the one after these of the index space.
 std::optional<SumOfExponentials>
 matchSumOfExponentials(RaiseContext &context, const Expr *expr,
                        AffineExpr row = {});
@@ -154,9 +158,9 @@ matchSoftmax(RaiseContext &context, const Expr *expr,
 /// no tensor.
 Value findMatrix(RaiseContext &context, OpBuilder &b, Operation *user,
                  const SumOfExponentials &sum);
-/// Whether `value` is made, by views and point by point, of a product that is
-/// none of a batch: the scores of attention are.
-bool comesFromProduct(Value value, unsigned depth = 0);
+/// Whether `value` is made, by views and point by point, of a product, which is
+/// none of a batch unless `all`: the scores of attention are.
+bool comesFromProduct(Value value, bool all, unsigned depth = 0);
 /// log(sum(exp)) of each row of `matrix`.
 Value createLogSum(OpBuilder &b, Location loc, Value matrix);
 

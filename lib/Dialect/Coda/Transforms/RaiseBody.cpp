@@ -211,9 +211,14 @@ std::optional<Part> BodyRaiser::findPart(const Expr *expr) {
 
 std::optional<Rewrite> BodyRaiser::rewrite(const RowSoftmax &softmax,
                                            const Expr *expr) {
-  auto *row = llvm::find(loops, softmax.sum.row);
-  if (row == loops.end())
-    return std::nullopt;
+  ArrayRef<AffineExpr> rows = softmax.sum.rows;
+  SmallVector<AffineExpr> rowResults;
+  for (AffineExpr row : rows) {
+    auto *loop = llvm::find(loops, row);
+    if (loop == loops.end())
+      return std::nullopt;
+    rowResults.push_back(b.getAffineDimExpr(std::distance(loops.begin(), loop)));
+  }
   Rewrite rewrite;
   auto addTerm = [&](bool negated, const Expr *term) {
     std::optional<Part> part = findPart(term);
@@ -234,11 +239,12 @@ std::optional<Rewrite> BodyRaiser::rewrite(const RowSoftmax &softmax,
   bool ofRow =
       !softmax.exponent && llvm::none_of(softmax.terms, [&](auto term) {
         return llvm::any_of(loops, [&](AffineExpr loop) {
-          return loop != softmax.sum.row && term.second->dependsOn(loop);
+          return !llvm::is_contained(rows, loop) &&
+                 term.second->dependsOn(loop);
         });
       });
   Value matrix = findMatrix(context, b, op, softmax.sum);
-  if (!matrix || (!ofRow && !comesFromProduct(matrix)))
+  if (!matrix || (!ofRow && !comesFromProduct(matrix, context.all)))
     return std::nullopt;
   auto refuse = [&](FusionReason reason, const Twine &detail) {
     context.refuse(op, "softmax", reason, detail, expr);
@@ -254,9 +260,8 @@ std::optional<Rewrite> BodyRaiser::rewrite(const RowSoftmax &softmax,
   Value &logSum = logSums[softmax.sum.reduction];
   if (!logSum)
     logSum = createLogSum(b, loc, matrix);
-  AffineMap rowMap = AffineMap::get(
-      loops.size(), 0, b.getAffineDimExpr(std::distance(loops.begin(), row)),
-      b.getContext());
+  AffineMap rowMap =
+      AffineMap::get(loops.size(), 0, rowResults, b.getContext());
   rewrite.lse = {softmax.isNegated, addInput(logSum, rowMap)};
   for (auto [divides, factor] : softmax.factors) {
     std::optional<Part> part = findPart(factor);

@@ -194,7 +194,7 @@ Value CrossEntropyMatcher::match(const Expr *expr,
     return {};
   const Expr *exponent = total->exponent;
   int64_t classes = total->columns;
-  AffineExpr column = total->column, logitRow = total->row;
+  AffineExpr column = total->column, logitRow = total->rows.front();
 
   // What is left must be the logit of one class of the same row.
   llvm::SmallSetVector<AffineExpr, 2> symbols;

@@ -40,22 +40,27 @@ coda::matchSumOfExponentials(RaiseContext &context, const Expr *expr,
   SumOfExponentials sum;
   sum.reduction = total;
   sum.columns = info.extents.front();
-  sum.column = context.space.getDim(1, sum.columns);
+  sum.column = context.space.getDim(
+      std::max<unsigned>(1, total->indices.size()), sum.columns);
   if (total->dependsOn(sum.column))
     return std::nullopt;
   const Expr *term = graph.getReducedExpr(total, sum.column);
   if (!term || !stripCasts(term)->isOp("math.exp"))
     return std::nullopt;
   sum.exponent = stripCasts(term)->operands[0];
-  sum.row = row;
-  for (AffineExpr index : total->indices)
-    if (row ? graph.getAssumedDim(index) == row : total->indices.size() == 1)
-      sum.row = index;
+  if (row)
+    sum.rows = {row};
+  for (AffineExpr index : total->indices) {
+    if (!row)
+      sum.rows.push_back(index);
+    else if (graph.getAssumedDim(index) == row)
+      sum.rows = {index};
+  }
   Sum exponent = flattenSum(sum.exponent);
   for (auto part : exponent.terms)
     (part.second->dependsOn(sum.column) ? sum.matrix : sum.shift)
         .push_back(part);
-  if (!sum.row || sum.matrix.empty() || exponent.constant != 0.0)
+  if (sum.rows.empty() || sum.matrix.empty() || exponent.constant != 0.0)
     return std::nullopt;
   return sum;
 }
@@ -121,18 +126,18 @@ coda::matchSoftmax(RaiseContext &context, const Expr *expr,
   return std::nullopt;
 }
 
-bool coda::comesFromProduct(Value value, unsigned depth) {
+bool coda::comesFromProduct(Value value, bool all, unsigned depth) {
   auto op = getViewed(value).getDefiningOp<linalg::LinalgOp>();
   if (!op || depth == 8)
     return false;
   if (isMatrixProduct(op)) {
     FailureOr<linalg::ContractionDimensions> dims =
         linalg::inferContractionDims(op);
-    return succeeded(dims) && dims->batch.empty();
+    return succeeded(dims) && (all || dims->batch.empty());
   }
   return op.getNumReductionLoops() == 0 &&
          llvm::any_of(op.getDpsInputs(), [&](Value input) {
-           return comesFromProduct(input, depth + 1);
+           return comesFromProduct(input, all, depth + 1);
          });
 }
 
@@ -140,27 +145,33 @@ Value coda::findMatrix(RaiseContext &context, OpBuilder &b, Operation *user,
                        const SumOfExponentials &sum) {
   auto reduction = cast<RankedTensorType>(sum.reduction->value.getType());
   const Expr *element = findAddend(sum.exponent, sum.matrix);
-  return element && reduction.getRank() == 1
-             ? context.findTensor(b, user, element, {sum.row, sum.column},
-                                  {reduction.getDimSize(0), sum.columns})
-             : Value();
+  unsigned rank = reduction.getRank();
+  if (!element || rank != sum.rows.size() || (rank > 1 && !context.all))
+    return {};
+  SmallVector<AffineExpr> indices(sum.rows.begin(), sum.rows.end());
+  SmallVector<int64_t> shape(reduction.getShape());
+  indices.push_back(sum.column);
+  shape.push_back(sum.columns);
+  return context.findTensor(b, user, element, indices, shape);
 }
 
 Value coda::createLogSum(OpBuilder &b, Location loc, Value matrix) {
   Type compute = getComputeType(getElementTypeOrSelf(matrix));
   MLIRContext *ctx = b.getContext();
+  unsigned rows = cast<RankedTensorType>(matrix.getType()).getRank() - 1;
   TileOpSpec spec;
-  spec.dims[static_cast<unsigned>(DimKind::m)] = 1;
+  spec.dims[static_cast<unsigned>(DimKind::m)] = rows;
   spec.dims[static_cast<unsigned>(DimKind::n)] = 1;
   spec.inputs = {matrix};
   spec.loadCombiners = {b.getUnitAttr()};
   spec.outputs = {tensor::EmptyOp::create(
-      b, loc, ArrayRef<OpFoldResult>{tensor::getMixedSize(b, loc, matrix, 0)},
+      b, loc,
+      ArrayRef<OpFoldResult>(tensor::getMixedSizes(b, loc, matrix)).drop_back(),
       compute)};
   spec.combiners = {LogAddExpAttr::get(ctx)};
   spec.fresh = {true};
-  spec.maps = {b.getMultiDimIdentityMap(2),
-               AffineMap::get(2, 0, b.getAffineDimExpr(0), ctx)};
+  AffineMap all = b.getMultiDimIdentityMap(rows + 1);
+  spec.maps = {all, all.dropResult(rows)};
   TileOpInterface statistic = createTileOp(b, loc, spec);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(&statistic.getBody().front());

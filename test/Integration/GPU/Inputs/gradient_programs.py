@@ -7,7 +7,8 @@ of its `@main_grad` are: its own, then a cotangent for each result.
 
 Rotary embeddings whose tables have gradients, sums over heads, and over sequences where
 these share a table; softmaxes, with the logarithm of their sums, of as few columns as a
-router has; blocks of gate, up and down of several experts, whose weights are one tensor.
+router has; blocks of gate, up and down of several experts, whose weights are one tensor; causal
+attention of a few heads, with the products before and after it.
 """
 
 # name: (sequences, tokens, heads, columns of a half, depth, whether all sequences share
@@ -32,6 +33,12 @@ EXPERTS = {
     "experts_ragged": (3, 100, 136, 352),
     "experts_few": (8, 20, 512, 256),
     "experts_one_row": (5, 1, 64, 96),
+}
+# name: (tokens, heads, columns of each, hidden).
+ATTENTIONS = {
+    "attention": (256, 4, 64, 192),
+    "attention_ragged": (100, 3, 40, 136),
+    "attention_few": (16, 4, 64, 192),
 }
 
 
@@ -230,6 +237,119 @@ func.func @main(%x: {t["x"]}, %gamma: {t["gamma"]}, %gate: {t["gate"]}, %up: {t[
 """
 
 
+class Attention:
+    def __init__(self, name):
+        self.tokens, self.heads, self.columns, self.hidden = ATTENTIONS[name]
+
+    def shapes(self):
+        t, h, d, c = self.tokens, self.heads, self.columns, self.hidden
+        return dict(x=[t, c], q=[c, h * d], k=[c, h * d], v=[c, h * d], o=[h * d, c], y=[t, c])
+
+    def recipe(self):
+        depths = {"q": self.hidden, "k": self.hidden, "v": self.hidden, "o": self.heads * self.columns}
+        return dict(seed=6, tolerance=1.0,
+                    args=[dict(shape=shape, dtype="bf16", kind="uniform",
+                               scale=(3.0 / depths.get(name, 1)) ** 0.5, offset=0.0)
+                          for name, shape in self.shapes().items()])
+
+    def graph(self):
+        t, h, d, c = self.tokens, self.heads, self.columns, self.hidden
+        types = {name: f"tensor<{'x'.join(map(str, shape))}xbf16>" for name, shape in self.shapes().items()}
+        wide, flat, split = (f"tensor<{t}x{h * d}xf32>", f"tensor<{t}x{h * d}xbf16>", f"tensor<{t}x{h}x{d}xbf16>")
+        head, out = (f"tensor<{h}x{t}x{d}x{e}>" for e in ("bf16", "f32"))
+        keys = f"tensor<{h}x{d}x{t}xbf16>"
+        scores, row, shares = f"tensor<{h}x{t}x{t}xf32>", f"tensor<{h}x{t}xf32>", f"tensor<{h}x{t}x{t}xbf16>"
+        each = 'iterator_types = ["parallel", "parallel", "parallel"]'
+        sum_ = 'iterator_types = ["parallel", "parallel", "reduction"]'
+        text = f"""#all = affine_map<(b, i, j) -> (b, i, j)>
+#row = affine_map<(b, i, j) -> (b, i)>
+#flat = affine_map<(i, j) -> (i, j)>
+func.func @main({", ".join(f"%{name}: {types[name]}" for name in "xqkvo")}) -> {types["y"]} {{
+  %zero = arith.constant 0.0 : f32
+  %least = arith.constant 0xFF800000 : f32
+  %scale = arith.constant {d ** -0.5:e} : f32
+  %wide = tensor.empty() : {wide}
+  %wide0 = linalg.fill ins(%zero : f32) outs(%wide : {wide}) -> {wide}
+  %flat = tensor.empty() : {flat}
+  %head = tensor.empty() : {head}
+  %keys = tensor.empty() : {keys}
+"""
+        for name in "qkv":
+            text += f"""  %{name}0 = linalg.matmul ins(%x, %{name} : {types["x"]}, {types[name]}) outs(%wide0 : {wide}) -> {wide}
+  %{name}1 = linalg.generic {{indexing_maps = [#flat, #flat], iterator_types = ["parallel", "parallel"]}} ins(%{name}0 : {wide}) outs(%flat : {flat}) {{
+  ^bb0(%a: f32, %b: bf16):
+    %r = arith.truncf %a : f32 to bf16
+    linalg.yield %r : bf16
+  }} -> {flat}
+  %{name}2 = tensor.expand_shape %{name}1 [[0], [1, 2]] output_shape [{t}, {h}, {d}] : {flat} into {split}
+"""
+        text += f"""  %qh = linalg.transpose ins(%q2 : {split}) outs(%head : {head}) permutation = [1, 0, 2]
+  %kh = linalg.transpose ins(%k2 : {split}) outs(%keys : {keys}) permutation = [1, 2, 0]
+  %vh = linalg.transpose ins(%v2 : {split}) outs(%head : {head}) permutation = [1, 0, 2]
+  %square = tensor.empty() : {scores}
+  %square0 = linalg.fill ins(%zero : f32) outs(%square : {scores}) -> {scores}
+  %narrow = tensor.empty() : {shares}
+  %rows = tensor.empty() : {row}
+  %sum0 = linalg.fill ins(%zero : f32) outs(%rows : {row}) -> {row}
+  %max0 = linalg.fill ins(%least : f32) outs(%rows : {row}) -> {row}
+  %products = linalg.batch_matmul ins(%qh, %kh : {head}, {keys}) outs(%square0 : {scores}) -> {scores}
+  %z = linalg.generic {{indexing_maps = [#all, #all], {each}}} ins(%products : {scores}) outs(%square : {scores}) {{
+  ^bb0(%a: f32, %b: f32):
+    %i = linalg.index 1 : index
+    %j = linalg.index 2 : index
+    %sees = arith.cmpi ule, %j, %i : index
+    %s = arith.mulf %a, %scale : f32
+    %m = arith.select %sees, %s, %least : f32
+    linalg.yield %m : f32
+  }} -> {scores}
+  %max = linalg.generic {{indexing_maps = [#all, #row], {sum_}}} ins(%z : {scores}) outs(%max0 : {row}) {{
+  ^bb0(%a: f32, %b: f32):
+    %m = arith.maximumf %a, %b : f32
+    linalg.yield %m : f32
+  }} -> {row}
+  %exp = linalg.generic {{indexing_maps = [#all, #row, #all], {each}}} ins(%z, %max : {scores}, {row}) outs(%square : {scores}) {{
+  ^bb0(%a: f32, %m: f32, %b: f32):
+    %s = arith.subf %a, %m : f32
+    %e = math.exp %s : f32
+    linalg.yield %e : f32
+  }} -> {scores}
+  %sum = linalg.generic {{indexing_maps = [#all, #row], {sum_}}} ins(%exp : {scores}) outs(%sum0 : {row}) {{
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  }} -> {row}
+  %p = linalg.generic {{indexing_maps = [#all, #row, #all], {each}}} ins(%exp, %sum : {scores}, {row}) outs(%narrow : {shares}) {{
+  ^bb0(%a: f32, %m: f32, %b: bf16):
+    %s = arith.divf %a, %m : f32
+    %r = arith.truncf %s : f32 to bf16
+    linalg.yield %r : bf16
+  }} -> {shares}
+  %outs = tensor.empty() : {out}
+  %outs0 = linalg.fill ins(%zero : f32) outs(%outs : {out}) -> {out}
+  %w = linalg.batch_matmul ins(%p, %vh : {shares}, {head}) outs(%outs0 : {out}) -> {out}
+  %w1 = linalg.generic {{indexing_maps = [#all, #all], {each}}} ins(%w : {out}) outs(%head : {head}) {{
+  ^bb0(%a: f32, %b: bf16):
+    %r = arith.truncf %a : f32 to bf16
+    linalg.yield %r : bf16
+  }} -> {head}
+  %split = tensor.empty() : {split}
+  %w2 = linalg.transpose ins(%w1 : {head}) outs(%split : {split}) permutation = [1, 0, 2]
+  %w3 = tensor.collapse_shape %w2 [[0], [1, 2]] : {split} into {flat}
+  %y = tensor.empty() : tensor<{t}x{c}xf32>
+  %y0 = linalg.fill ins(%zero : f32) outs(%y : tensor<{t}x{c}xf32>) -> tensor<{t}x{c}xf32>
+  %y1 = linalg.matmul ins(%w3, %o : {flat}, {types["o"]}) outs(%y0 : tensor<{t}x{c}xf32>) -> tensor<{t}x{c}xf32>
+  %ye = tensor.empty() : {types["y"]}
+  %y2 = linalg.generic {{indexing_maps = [#flat, #flat], iterator_types = ["parallel", "parallel"]}} ins(%y1 : tensor<{t}x{c}xf32>) outs(%ye : {types["y"]}) {{
+  ^bb0(%a: f32, %b: bf16):
+    %r = arith.truncf %a : f32 to bf16
+    linalg.yield %r : bf16
+  }} -> {types["y"]}
+  return %y2 : {types["y"]}
+}}
+"""
+        return text
+
+
 def programs():
     """(name, program) of each."""
     for name in TABLES:
@@ -238,6 +358,8 @@ def programs():
         yield name, Softmax(name)
     for name in EXPERTS:
         yield name, Experts(name)
+    for name in ATTENTIONS:
+        yield name, Attention(name)
 
 
 if __name__ == "__main__":

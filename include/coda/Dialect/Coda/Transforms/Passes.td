@@ -176,6 +176,8 @@ def RaisePass : InterfacePass<"coda-raise", "FunctionOpInterface"> {
     for `z - m - log(sum(exp(z - m)))`, and `exp(z - lse)` for the quotient. A loss
     of the same logits has that sum anyway. A sum over the row of what is linear
     in `z - lse` becomes sums of z and of the weights, which do not wait for lse.
+    The scores of attention, a product of a batch, are none of these but with
+    `all`.
 
     What resembles an op but is not gets a remark with a reason of the closed
     list, e.g. `not raised to rms_norm: reduction-not-whole`.
@@ -196,7 +198,8 @@ def RaisePass : InterfacePass<"coda-raise", "FunctionOpInterface"> {
     Option<"numerics", "numerics", "::mlir::coda::Numerics",
            "::mlir::coda::Numerics::Relaxed",
            "strict: raise only what the op computes bit for bit",
-           [{::mlir::coda::getNumericsValues()}]>
+           [{::mlir::coda::getNumericsValues()}]>,
+    Option<"all", "all", "bool", "false", "Raise the softmax of attention, too">
   ];
   let statistics = [
     Statistic<"numRmsNorm", "num-rms-norm", "values raised to coda.rms_norm">,
