@@ -1,5 +1,6 @@
 // RUN: coda-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(coda-raise),canonicalize)' | FileCheck %s
 // RUN: coda-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(coda-raise{numerics=strict}))' 2>&1 | FileCheck %s --check-prefix=STRICT
+// RUN: coda-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(coda-raise{all=true}),canonicalize)' | FileCheck %s --check-prefix=BATCH
 
 // The logarithm: the maximum is read no more.
 
@@ -399,4 +400,58 @@ func.func @no_shift(%x: tensor<8x4xf32>, %w: tensor<4x16xf32>) -> tensor<8xf32> 
     linalg.yield %r : f32
   } -> tensor<8xf32>
   return %p : tensor<8xf32>
+}
+
+// -----
+
+// The scores of attention, rows of a batch: with `all` only.
+
+// CHECK-LABEL: func.func @of_batch(
+// CHECK-NOT:   coda.map
+// CHECK:       arith.maximumf
+// CHECK-NOT:   coda.map
+// BATCH-LABEL:   func.func @of_batch(
+// BATCH:         %[[Z:.*]] = linalg.batch_matmul
+// BATCH-NOT:     maximumf
+// BATCH:         %[[LSE:.*]] = coda.map
+// BATCH-NEXT:      ins(%[[Z]][m0, m1, n] : tensor<2x8x16xf32>)
+// BATCH-NEXT:      outs(fresh logaddexp %{{.*}}[m0, m1] : tensor<2x8xf32>)
+// BATCH:         linalg.generic {indexing_maps = [#[[ALL:.*]], #[[ROW:.*]], #[[ALL]]], {{.*}} ins(%[[Z]], %[[LSE]] : tensor<2x8x16xf32>, tensor<2x8xf32>)
+// BATCH-NEXT:    ^bb0(%[[A:.*]]: f32, %[[B:.*]]: f32, %{{.*}}: f32):
+// BATCH-NEXT:      %[[D:.*]] = arith.subf %[[A]], %[[B]] : f32
+// BATCH-NEXT:      %[[E:.*]] = math.exp %[[D]] : f32
+// BATCH-NEXT:      linalg.yield %[[E]] : f32
+#full = affine_map<(b, m, n) -> (b, m, n)>
+#row = affine_map<(b, m, n) -> (b, m)>
+func.func @of_batch(%q: tensor<2x8x4xf32>, %k: tensor<2x4x16xf32>) -> tensor<2x8x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<2x8x16xf32>
+  %er = tensor.empty() : tensor<2x8xf32>
+  %zz = linalg.fill ins(%zero : f32) outs(%e : tensor<2x8x16xf32>) -> tensor<2x8x16xf32>
+  %zr = linalg.fill ins(%zero : f32) outs(%er : tensor<2x8xf32>) -> tensor<2x8xf32>
+  %lr = linalg.fill ins(%low : f32) outs(%er : tensor<2x8xf32>) -> tensor<2x8xf32>
+  %z = linalg.batch_matmul ins(%q, %k : tensor<2x8x4xf32>, tensor<2x4x16xf32>) outs(%zz : tensor<2x8x16xf32>) -> tensor<2x8x16xf32>
+  %m = linalg.generic {indexing_maps = [#full, #row], iterator_types = ["parallel", "parallel", "reduction"]} ins(%z : tensor<2x8x16xf32>) outs(%lr : tensor<2x8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.maximumf %a, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<2x8xf32>
+  %p = linalg.generic {indexing_maps = [#full, #row, #full], iterator_types = ["parallel", "parallel", "parallel"]} ins(%z, %m : tensor<2x8x16xf32>, tensor<2x8xf32>) outs(%e : tensor<2x8x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %d = arith.subf %a, %b : f32
+    %r = math.exp %d : f32
+    linalg.yield %r : f32
+  } -> tensor<2x8x16xf32>
+  %s = linalg.generic {indexing_maps = [#full, #row], iterator_types = ["parallel", "parallel", "reduction"]} ins(%p : tensor<2x8x16xf32>) outs(%zr : tensor<2x8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %a, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<2x8xf32>
+  %y = linalg.generic {indexing_maps = [#full, #row, #full], iterator_types = ["parallel", "parallel", "parallel"]} ins(%p, %s : tensor<2x8x16xf32>, tensor<2x8xf32>) outs(%e : tensor<2x8x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %r = arith.divf %a, %b : f32
+    linalg.yield %r : f32
+  } -> tensor<2x8x16xf32>
+  return %y : tensor<2x8x16xf32>
 }
