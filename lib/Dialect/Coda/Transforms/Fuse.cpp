@@ -168,6 +168,15 @@ struct ForwardCopies : OpInterfaceRewritePattern<TileOpInterface> {
   }
 };
 
+/// What is only added up over a batch is contracted over it.
+struct ContractBatch : OpInterfaceRewritePattern<TileOpInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+  LogicalResult matchAndRewrite(TileOpInterface op,
+                                PatternRewriter &rewriter) const override {
+    return success(contractBatch(rewriter, op) != nullptr);
+  }
+};
+
 class FusePass : public coda::impl::FusePassBase<FusePass> {
 public:
   using FusePassBase::FusePassBase;
@@ -220,7 +229,7 @@ private:
     // An extent taken from a result would make its readers depend on it.
     memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
     patterns
-        .add<ForwardCopies, ComposeDynamicReshapes,
+        .add<ForwardCopies, ContractBatch, ComposeDynamicReshapes,
              ComposeReshapes<tensor::ExpandShapeOp, tensor::CollapseShapeOp>,
              ComposeReshapes<tensor::CollapseShapeOp, tensor::ExpandShapeOp>>(
             &getContext());

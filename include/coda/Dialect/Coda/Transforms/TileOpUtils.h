@@ -73,6 +73,16 @@ TileOpInterface cloneIntoReader(RewriterBase &rewriter,
 TileOpInterface sliceTileOp(RewriterBase &rewriter, TileOpInterface op,
                             unsigned dim, int64_t offset, int64_t size);
 
+/// Makes the b dims of `op`, a gemm of one accumulator, that it only adds up over, as
+/// the gradient of keys that several heads share does, dims of the contraction:
+/// then no product of one of the batch is anywhere. Replaces `op`; null, with
+/// nothing changed, if there is no such dim.
+///
+///   coda.gemm acc(%p[b, k, m] * %q[b, k, n]) outs(fresh add %o[m, n]) {c}
+///   ==>
+///   coda.gemm acc(%p[k0, k1, m] * %q[k0, k1, n]) outs(%o[m, n]) {c}
+TileOpInterface contractBatch(RewriterBase &rewriter, TileOpInterface op);
+
 /// extf(truncf x) -> x where the types agree, in the region of `op`: one
 /// rounding per store instead of one per step.
 void dropRoundings(RewriterBase &rewriter, TileOpInterface op);

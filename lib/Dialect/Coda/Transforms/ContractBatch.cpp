@@ -1,0 +1,133 @@
+//===- ContractBatch.cpp - Sums over a batch of products ----------------===//
+//
+// Part of the coda project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "coda/Dialect/Coda/IR/CodaOps.h"
+#include "coda/Dialect/Coda/Transforms/TileOpUtils.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace mlir::coda;
+
+namespace {
+/// How a value of a region depends on the accumulators.
+enum class Dependence { None, Linear, Other };
+} // namespace
+
+static Dependence getDependence(Value value, TileOpInterface op) {
+  if (auto arg = dyn_cast<BlockArgument>(value)) {
+    bool isAcc = llvm::is_contained(op.getAccArguments(0), arg);
+    return isAcc ? Dependence::Linear : Dependence::None;
+  }
+  Operation *def = value.getDefiningOp();
+  if (def->getBlock() != &op.getBody().front())
+    return Dependence::None;
+  SmallVector<Dependence> operands;
+  for (Value operand : def->getOperands())
+    operands.push_back(getDependence(operand, op));
+  auto areAll = [&](Dependence wanted) {
+    return llvm::count(operands, wanted) == std::ptrdiff_t(operands.size());
+  };
+  if (areAll(Dependence::None))
+    return Dependence::None;
+  if (llvm::is_contained(operands, Dependence::Other))
+    return Dependence::Other;
+  bool isLinear = false;
+  if (isa<arith::AddFOp, arith::SubFOp>(def))
+    isLinear = areAll(Dependence::Linear);
+  else if (isa<arith::MulFOp>(def))
+    isLinear = llvm::is_contained(operands, Dependence::None);
+  else if (isa<arith::DivFOp>(def))
+    isLinear = operands[1] == Dependence::None;
+  else if (isa<arith::NegFOp>(def))
+    isLinear = true;
+  return isLinear ? Dependence::Linear : Dependence::Other;
+}
+
+/// Whether `op` does nothing with what the points of its b dim `dim` have but add
+/// up values that are linear in the accumulator, of factors that differ in it.
+static bool isSummed(TileOpInterface op, unsigned dim) {
+  for (unsigned i = 0; i < op.getInputs().size(); ++i)
+    if (op.getInputMap(i).isFunctionOfDim(dim))
+      return false;
+  for (unsigned o = 0; o < op.getOutputs().size(); ++o)
+    if (!isa_and_nonnull<AddAttr>(op.getCombiner(o)) || !op.getFresh()[o] ||
+        op.getOutputMap(o).isFunctionOfDim(dim) ||
+        llvm::any_of(op.getYieldedValues(o), [&](Value value) {
+          return getDependence(value, op) != Dependence::Linear;
+        }))
+      return false;
+  // The number of points would be lost, as are their own indices.
+  return llvm::none_of(op.getBody().getOps<IndexOp>(), [&](IndexOp index) {
+    return op.getDimPosition(index.getDim().getKind(),
+                             index.getDim().getIndex()) == dim;
+  });
+}
+
+TileOpInterface coda::contractBatch(RewriterBase &rewriter,
+                                    TileOpInterface op) {
+  TileOpSpec spec(op);
+  if (spec.accSizes.size() != 1)
+    return {};
+  unsigned numBatch = spec.dims[static_cast<unsigned>(DimKind::b)];
+  SmallVector<bool> isContracted(op.getNumDomainDims());
+  for (unsigned d = 0; d < numBatch; ++d)
+    isContracted[d] = isSummed(op, d);
+  unsigned count = llvm::count(isContracted, true);
+  if (count == 0)
+    return {};
+
+  // The others keep their order; those that are contracted come before k.
+  spec.dims[static_cast<unsigned>(DimKind::b)] -= count;
+  spec.dims[static_cast<unsigned>(DimKind::k)] += count;
+  unsigned firstK = op.getDimPosition(DimKind::k, 0);
+  SmallVector<AffineExpr> newDims(op.getNumDomainDims());
+  unsigned nextKept = 0, nextContracted = firstK - count;
+  for (unsigned d = 0; d < newDims.size(); ++d) {
+    if (d == firstK)
+      nextKept += count;
+    newDims[d] = rewriter.getAffineDimExpr(isContracted[d] ? nextContracted++
+                                                           : nextKept++);
+  }
+  for (AffineMap &map : spec.maps)
+    map = map.replaceDimsAndSymbols(newDims, {}, newDims.size(), 0);
+  // What no dim is dropped of any more is a store.
+  unsigned firstOutput = spec.maps.size() - spec.outputs.size();
+  for (unsigned o = 0; o < spec.outputs.size(); ++o) {
+    AffineMap map = spec.maps[firstOutput + o];
+    bool isStore = true;
+    for (unsigned d = 0; d < firstK - count; ++d)
+      isStore &= map.isFunctionOfDim(d);
+    if (!isStore)
+      continue;
+    spec.combiners[o] = rewriter.getUnitAttr();
+    spec.fresh[o] = false;
+  }
+
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(op);
+  TileOpInterface result = createTileOp(rewriter, op->getLoc(), spec);
+  result->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  Block &body = result.getBody().front();
+  IRMapping mapping;
+  mapping.map(op.getBody().getArguments(), body.getArguments());
+  rewriter.setInsertionPointToEnd(&body);
+  for (Operation &inner : op.getBody().front()) {
+    Operation *copy = rewriter.clone(inner, mapping);
+    auto index = dyn_cast<IndexOp>(copy);
+    if (!index || index.getDim().getKind() != DimKind::b)
+      continue;
+    unsigned number = index.getDim().getIndex();
+    unsigned before =
+        llvm::count(ArrayRef(isContracted).take_front(number), true);
+    index.setDimAttr(
+        DimAttr::get(op->getContext(), DimKind::b, number - before));
+  }
+  rewriter.replaceOp(op, result->getResults());
+  return result;
+}
