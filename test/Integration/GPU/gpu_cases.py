@@ -107,6 +107,8 @@ SCHEDULED = re.compile(r"example_|region_(few|one_row)")
 SWAPPED = re.compile(r"swap_|region_(few|one_row|dynamic_few|factors_few|eight_(few|one_row))")
 # The cases of which the gradients are derived, and run.
 DERIVED = re.compile(r"grad_")
+# The graphs of which the gradients are derived, too: attention of heads that share keys.
+LAYERS = ["mistral_layer_eager_bf16"]
 # Graphs whose weights take minutes to make.
 LARGE = re.compile(r"8b|7b")
 
@@ -153,6 +155,12 @@ def cases():
         if "result_of" in open(stem + ".json").read():
             continue  # its inputs come from another graph
         yield "graph_" + file[:-5], stem + ".mlir", stem + ".json", stem + ".npz"
+        if file[:-5] in LAYERS:
+            with open(stem + ".json") as given:
+                recipe = json.load(given)
+            # The cotangent of the result, which is as the first argument.
+            recipe["args"].append(dict(recipe["args"][0], name="cotangent"))
+            yield "grad_" + file[:-5], stem + ".mlir", recipe, None
 
 
 def recipe_of(text):

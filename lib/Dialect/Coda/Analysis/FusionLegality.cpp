@@ -287,8 +287,7 @@ static LogicalResult canUnroll(TileOpInterface op, unsigned dim,
   return success();
 }
 
-/// Whether `map` has every b, m and n dim of `op`.
-static bool isFullMap(TileOpInterface op, AffineMap map) {
+bool coda::isFullMap(TileOpInterface op, AffineMap map) {
   for (unsigned d = 0; d < op.getNumDomainDims(); ++d)
     if (op.getDimKind(d) <= DimKind::n && !map.isFunctionOfDim(d))
       return false;

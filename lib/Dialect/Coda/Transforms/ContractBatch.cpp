@@ -97,13 +97,16 @@ TileOpInterface coda::contractBatch(RewriterBase &rewriter,
   for (AffineMap &map : spec.maps)
     map = map.replaceDimsAndSymbols(newDims, {}, newDims.size(), 0);
   // What no dim is dropped of any more is a store.
+  unsigned numParallel =
+      firstK - count - spec.dims[static_cast<unsigned>(DimKind::u)];
+  auto isStore = [&](AffineMap map) {
+    return llvm::all_of(llvm::seq(numParallel), [&](unsigned d) {
+      return map.isFunctionOfDim(d);
+    });
+  };
   unsigned firstOutput = spec.maps.size() - spec.outputs.size();
   for (unsigned o = 0; o < spec.outputs.size(); ++o) {
-    AffineMap map = spec.maps[firstOutput + o];
-    bool isStore = true;
-    for (unsigned d = 0; d < firstK - count; ++d)
-      isStore &= map.isFunctionOfDim(d);
-    if (!isStore)
+    if (!isStore(spec.maps[firstOutput + o]))
       continue;
     spec.combiners[o] = rewriter.getUnitAttr();
     spec.fresh[o] = false;

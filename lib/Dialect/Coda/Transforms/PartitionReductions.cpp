@@ -395,27 +395,33 @@ void PartitionReductionsPass::reduceOneKindFirst(RewriterBase &rewriter,
   TileOpSpec spec(op);
   unsigned firstOutputMap = spec.maps.size() - spec.outputs.size();
   SmallVector<unsigned> numReduced(spec.outputs.size(), 0);
+  SmallVector<CombinerAttrInterface> combiners(spec.outputs.size());
   rewriter.setInsertionPoint(op);
   for (unsigned o = 0; o < spec.outputs.size(); ++o) {
     AffineMap &map = spec.maps[firstOutputMap + o];
-    SmallVector<unsigned> rows, columns;
-    bool dropsBatch = false, keepsInner = false;
+    SmallVector<unsigned> batch, rows, columns;
+    bool keepsInner = false;
     for (unsigned d = 0; d < op.getNumDomainDims(); ++d) {
       DimKind kind = op.getDimKind(d);
       if (map.isFunctionOfDim(d)) {
         keepsInner |= kind == DimKind::n && !columns.empty();
         continue;
       }
+      if (kind == DimKind::b)
+        batch.push_back(d);
       if (kind == DimKind::m)
         rows.push_back(d);
       if (kind == DimKind::n)
         columns.push_back(d);
-      dropsBatch |= kind == DimKind::b;
     }
-    if (!isCandidate(op, o) || rows.empty() || columns.empty() || dropsBatch)
+    // No tile has several of a batch. Columns with others in between are no run that
+    // a tile reduces.
+    SmallVector<unsigned> later = batch;
+    if (!rows.empty() && !columns.empty())
+      llvm::append_range(later, keepsInner ? columns : rows);
+    if (!isCandidate(op, o) || later.empty())
       continue;
-    // Columns with others in between are no run that a tile reduces.
-    ArrayRef<unsigned> later = keepsInner ? columns : rows;
+    combiners[o] = op.getCombiner(o);
     numReduced[o] = later.size();
     SmallVector<AffineExpr> exprs;
     SmallVector<OpFoldResult> sizes;
@@ -430,6 +436,10 @@ void PartitionReductionsPass::reduceOneKindFirst(RewriterBase &rewriter,
     spec.outputs[o] =
         tensor::EmptyOp::create(rewriter, op->getLoc(), sizes,
                                 getElementTypeOrSelf(spec.outputs[o]));
+    if (isFullMap(op, map)) {
+      spec.combiners[o] = rewriter.getUnitAttr();
+      spec.fresh[o] = false;
+    }
   }
   if (llvm::all_of(numReduced, [](unsigned n) { return n == 0; }))
     return;
@@ -440,7 +450,7 @@ void PartitionReductionsPass::reduceOneKindFirst(RewriterBase &rewriter,
     if (!count)
       continue;
     values[o] = createReduction(rewriter, op->getLoc(), values[o], count,
-                                result.getCombiner(o));
+                                combiners[o]);
   }
   rewriter.replaceOp(op, values);
 }
@@ -494,6 +504,28 @@ int64_t PartitionReductionsPass::getGranule(TileOpInterface op, DimKind kind) {
   return taken;
 }
 
+/// Whether all operands of `op` have rows `outer` and `outer` + 1 next to each other,
+/// or neither, so that a tile may go over both as one.
+static bool areOneRun(TileOpInterface op, unsigned outer) {
+  unsigned inner = outer + 1;
+  if (op.getDimKind(outer) != op.getDimKind(inner))
+    return false;
+  MLIRContext *context = op->getContext();
+  for (unsigned i = 0; i < op->getNumOperands(); ++i) {
+    std::optional<unsigned> first =
+        op.getMap(i).getResultPosition(getAffineDimExpr(outer, context));
+    std::optional<unsigned> second =
+        op.getMap(i).getResultPosition(getAffineDimExpr(inner, context));
+    if (first ? second != *first + 1 : second.has_value())
+      return false;
+  }
+  return llvm::none_of(op.getBody().getOps<IndexOp>(), [&](IndexOp index) {
+    unsigned d = op.getDimPosition(index.getDim().getKind(),
+                                   index.getDim().getIndex());
+    return d == outer || d == inner;
+  });
+}
+
 std::optional<PartitionReductionsPass::Cut>
 PartitionReductionsPass::getCut(TileOpInterface op, unsigned o) {
   if (!isCandidate(op, o))
@@ -526,7 +558,12 @@ PartitionReductionsPass::getCut(TileOpInterface op, unsigned o) {
     columns *= extents[d];
     return ShapedType::isDynamic(extents[d]);
   });
-  if (areKnown && columns <= this->granule)
+  // Rows of two dims that a tile can't go over as one are no group.
+  auto beginsRun = [&](unsigned d) {
+    return *kind == DimKind::m && d != dropped.back() && !areOneRun(op, d);
+  };
+  if (areKnown && columns <= this->granule &&
+      llvm::none_of(dropped, beginsRun))
     return std::nullopt;
   int64_t granule = getGranule(op, *kind);
   Cut cut;
@@ -536,6 +573,11 @@ PartitionReductionsPass::getCut(TileOpInterface op, unsigned o) {
     // Rows that a tile holds are no two groups.
     int64_t held = *kind == DimKind::m && cut.counting.empty() ? this->granule
                                                                : granule;
+    if (beginsRun(d) && covered != granule) {
+      cut.counting.insert(cut.counting.begin(), d);
+      covered = granule;
+      continue;
+    }
     if (isKnown && covered * extent <= held) {
       covered *= extent;
       continue;

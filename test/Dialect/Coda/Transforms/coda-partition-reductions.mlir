@@ -599,3 +599,57 @@ func.func @few_rows_and_column_sums(%x: tensor<128x64xbf16>, %w: tensor<512x64xb
   }
   return %s#0, %s#1, %t : tensor<128xf32>, tensor<512xf32>, tensor<128xf32>
 }
+
+// No tile has several of a batch: what drops it keeps it first, and a map reduces that,
+// after rows or columns are; what drops nothing else is stored.
+// CHECK-LABEL: func.func @of_batch(
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<8x64x32xf32>, %[[W:[a-z0-9]+]]: tensor<8x32x16xf32>
+// CHECK:       %[[G:.*]]:4 = coda.gemm
+// CHECK-NEXT:    acc(%[[X]][b, m, k] * %[[W]][b, k, n] : tensor<8x64x32xf32>, tensor<8x32x16xf32>)
+// CHECK-NEXT:    outs(fresh add %{{.*}}[b, m], fresh max %{{.*}}[b, n], %{{.*}}[b, m, n], fresh add %{{.*}}[b, m] : tensor<8x64xf32>, tensor<8x16xf32>, tensor<8x64x16xf32>, tensor<8x64xf32>)
+// CHECK-NEXT:  ^bb0(%[[C:.*]]: f32):
+// CHECK-NEXT:    %[[Q:.*]] = arith.mulf %[[C]], %[[C]]
+// CHECK-NEXT:    coda.yield %[[Q]], %[[C]], %[[Q]], %[[C]]
+// CHECK:       %[[S0:.*]] = coda.map
+// CHECK-NEXT:    ins(%[[G]]#0[m, n] : tensor<8x64xf32>)
+// CHECK-NEXT:    outs(fresh add %{{.*}}[n] : tensor<64xf32>)
+// CHECK:       %[[S1:.*]] = coda.map
+// CHECK-NEXT:    ins(%[[G]]#1[m, n] : tensor<8x16xf32>)
+// CHECK-NEXT:    outs(fresh max %{{.*}}[n] : tensor<16xf32>)
+// CHECK:       %[[S2:.*]] = coda.map
+// CHECK-NEXT:    ins(%[[G]]#2[m, n0, n1] : tensor<8x64x16xf32>)
+// CHECK-NEXT:    outs(fresh add %{{.*}}[n0, n1] : tensor<64x16xf32>)
+// CHECK:       return %[[S0]], %[[S1]], %[[S2]], %[[G]]#3
+func.func @of_batch(%x: tensor<8x64x32xf32>, %w: tensor<8x32x16xf32>) -> (tensor<64xf32>, tensor<16xf32>, tensor<64x16xf32>, tensor<8x64xf32>) {
+  %m = tensor.empty() : tensor<64xf32>
+  %n = tensor.empty() : tensor<16xf32>
+  %t = tensor.empty() : tensor<64x16xf32>
+  %bm = tensor.empty() : tensor<8x64xf32>
+  %s:4 = coda.gemm acc(%x[b, m, k] * %w[b, k, n] : tensor<8x64x32xf32>, tensor<8x32x16xf32>)
+      outs(fresh add %m[m], fresh max %n[n], fresh add %t[m, n], fresh add %bm[b, m] : tensor<64xf32>, tensor<16xf32>, tensor<64x16xf32>, tensor<8x64xf32>) {
+  ^bb0(%c: f32):
+    %q = arith.mulf %c, %c : f32
+    coda.yield %q, %c, %q, %c : f32, f32, f32, f32
+  }
+  return %s#0, %s#1, %s#2, %s#3 : tensor<64xf32>, tensor<16xf32>, tensor<64x16xf32>, tensor<8x64xf32>
+}
+
+// Rows of two dims are a group together only if a tile may go over them as one: not where
+// a table has the inner ones alone.
+// CHECK-LABEL: func.func @short_rows(
+// CHECK:       outs(fresh add %{{.*}}[m0, n] : tensor<4x8xf32>)
+// CHECK:       ins(add %{{.*}}[p, m] : tensor<4x8xf32>)
+// CHECK:       outs(fresh add %{{.*}}[n] : tensor<8xf32>)
+func.func @short_rows(%x: tensor<4x16x8xf32>, %t: tensor<16x8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %e = tensor.empty() : tensor<8xf32>
+  %s = coda.map ins(%x[m0, m1, n], %t[m1, n] : tensor<4x16x8xf32>, tensor<16x8xf32>) outs(fresh add %e[n] : tensor<8xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %0 = arith.mulf %a, %b : f32
+    coda.yield %0 : f32
+  }
+  %w = coda.map ins(%x[m0, m1, n] : tensor<4x16x8xf32>) outs(fresh add %e[n] : tensor<8xf32>) {
+  ^bb0(%a: f32):
+    coda.yield %a : f32
+  }
+  return %s, %w : tensor<8xf32>, tensor<8xf32>
+}

@@ -90,11 +90,12 @@ class Kernel:
             self.repeat(random.Random(~seed))
 
     def repeat(self, r):
-        """Gives all operands the dim of the batch, but some of the columns."""
+        """Gives all operands the dim of the batch, but some of the columns and some of
+        what is reduced."""
         of_batch = lambda operand: (operand[0], ["b"] + operand[1], *operand[2:])
         self.accs = [[(of_batch(l), of_batch(w)) for l, w in products] for products in self.accs]
         self.ins = [of_batch(o) if o[1][0][0] == "m" or r.random() < 0.5 else o for o in self.ins]
-        self.outs = [of_batch(o) for o in self.outs]
+        self.outs = [o if o[3] and r.random() < 0.4 else of_batch(o) for o in self.outs]
 
     def float8(self):
         return self.eight.choice(["f8E4M3FN", "f8E5M2"])

@@ -39,6 +39,8 @@ SHAPES = {
     "padded_1000": (1000, 200, 63, "", "y columns rows all"),
     "padded_any": (1000, 300, 63, "mn", "columns rows all"),
     # Several dims of rows: those of the inner are the groups, or the groups of it.
+    "split_rows_4x16": ((4, 16), 64, 64, "", "y columns"),
+    "split_rows_40x32": ((40, 32), 64, 64, "", "y columns"),
     "split_rows_10x100": ((10, 100), 64, 64, "", "y columns"),
     "split_rows_3x300": ((3, 300), 64, 64, "", "y columns"),
     "split_rows_3x300_any": ((3, 300), 64, 64, "m", "y columns"),

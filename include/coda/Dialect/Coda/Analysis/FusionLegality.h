@@ -28,6 +28,9 @@ constexpr int64_t kMaxTileColumns = 256;
 /// of a contraction, too, but neither rows nor columns of its own.
 bool isMatrixProduct(linalg::LinalgOp op);
 
+/// Whether `map`, of an operand of `op`, has every b, m and n dim of it.
+bool isFullMap(TileOpInterface op, AffineMap map);
+
 /// What `value` is a view of, behind reshapes and slices.
 Value getViewed(Value value);
 
