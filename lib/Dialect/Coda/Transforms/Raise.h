@@ -39,7 +39,7 @@ struct SumOfExponentials {
   const Expr *reduction; ///< the sum
   const Expr *exponent;  ///< z - m at (rows, column)
   int64_t columns;      ///< extent of the last dim
-  SmallVector<AffineExpr, 2> rows; ///< several for a batch
+  SmallVector<AffineExpr, 2> rows; ///< several for a batch, none for one row
   AffineExpr column;
   SmallVector<std::pair<bool, const Expr *>> matrix, shift; ///< terms of z, -m
 };

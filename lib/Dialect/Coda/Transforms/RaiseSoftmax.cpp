@@ -40,8 +40,8 @@ coda::matchSumOfExponentials(RaiseContext &context, const Expr *expr,
   SumOfExponentials sum;
   sum.reduction = total;
   sum.columns = info.extents.front();
-  sum.column = context.space.getDim(
-      std::max<unsigned>(1, total->indices.size()), sum.columns);
+  sum.column =
+      context.space.getDim(row ? 1 : total->indices.size(), sum.columns);
   if (total->dependsOn(sum.column))
     return std::nullopt;
   const Expr *term = graph.getReducedExpr(total, sum.column);
@@ -60,7 +60,8 @@ coda::matchSumOfExponentials(RaiseContext &context, const Expr *expr,
   for (auto part : exponent.terms)
     (part.second->dependsOn(sum.column) ? sum.matrix : sum.shift)
         .push_back(part);
-  if (sum.rows.empty() || sum.matrix.empty() || exponent.constant != 0.0)
+  if ((row && sum.rows.empty()) || sum.matrix.empty() ||
+      exponent.constant != 0.0)
     return std::nullopt;
   return sum;
 }

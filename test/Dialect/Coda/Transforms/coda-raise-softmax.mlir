@@ -455,3 +455,56 @@ func.func @of_batch(%q: tensor<2x8x4xf32>, %k: tensor<2x4x16xf32>) -> tensor<2x8
   } -> tensor<2x8x16xf32>
   return %y : tensor<2x8x16xf32>
 }
+
+// -----
+
+// One row alone, as coda-normalize has it: what the row is known by is a number, read where
+// the body is.
+
+// CHECK-LABEL: func.func @of_one_row(
+// CHECK:       %[[Z:.*]] = linalg.vecmat
+// CHECK-NOT:   maximumf
+// CHECK:       %[[LSE:.*]] = coda.map
+// CHECK-NEXT:    ins(%[[Z]][n] : tensor<16xf32>)
+// CHECK-NEXT:    outs(fresh logaddexp %{{.*}}[] : tensor<f32>)
+// CHECK:       linalg.generic {{.*}} ins(%[[Z]], %[[LSE]] : tensor<16xf32>, tensor<f32>)
+// CHECK-NEXT:  ^bb0(%[[A:.*]]: f32, %[[B:.*]]: f32, %{{.*}}: f32):
+// CHECK-NEXT:    %[[D:.*]] = arith.subf %[[A]], %[[B]] : f32
+// CHECK-NEXT:    %[[E:.*]] = math.exp %[[D]] : f32
+// CHECK-NEXT:    linalg.yield %[[E]] : f32
+#full = affine_map<(n) -> (n)>
+#row = affine_map<(n) -> ()>
+func.func @of_one_row(%x: tensor<4xf32>, %w: tensor<4x16xf32>) -> tensor<16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<16xf32>
+  %er = tensor.empty() : tensor<f32>
+  %zz = linalg.fill ins(%zero : f32) outs(%e : tensor<16xf32>) -> tensor<16xf32>
+  %zr = linalg.fill ins(%zero : f32) outs(%er : tensor<f32>) -> tensor<f32>
+  %lr = linalg.fill ins(%low : f32) outs(%er : tensor<f32>) -> tensor<f32>
+  %z = linalg.vecmat ins(%x, %w : tensor<4xf32>, tensor<4x16xf32>) outs(%zz : tensor<16xf32>) -> tensor<16xf32>
+  %m = linalg.generic {indexing_maps = [#full, #row], iterator_types = ["reduction"]} ins(%z : tensor<16xf32>) outs(%lr : tensor<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.maximumf %a, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<f32>
+  %p = linalg.generic {indexing_maps = [#full, #full], iterator_types = ["parallel"]} ins(%z : tensor<16xf32>) outs(%e : tensor<16xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = tensor.extract %m[] : tensor<f32>
+    %d = arith.subf %a, %b : f32
+    %r = math.exp %d : f32
+    linalg.yield %r : f32
+  } -> tensor<16xf32>
+  %s = linalg.generic {indexing_maps = [#full, #row], iterator_types = ["reduction"]} ins(%p : tensor<16xf32>) outs(%zr : tensor<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %a, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<f32>
+  %y = linalg.generic {indexing_maps = [#full, #full], iterator_types = ["parallel"]} ins(%p : tensor<16xf32>) outs(%e : tensor<16xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = tensor.extract %s[] : tensor<f32>
+    %r = arith.divf %a, %b : f32
+    linalg.yield %r : f32
+  } -> tensor<16xf32>
+  return %y : tensor<16xf32>
+}
