@@ -597,9 +597,18 @@ static bool areReshapedAlike(Value x, Value y) {
   Operation *xDef = x.getDefiningOp(), *yDef = y.getDefiningOp();
   if (xDef->getName() != yDef->getName() || x.getType() != y.getType())
     return false;
-  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(xDef))
-    return expand.getReassociationIndices() ==
-           cast<tensor::ExpandShapeOp>(yDef).getReassociationIndices();
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(xDef)) {
+    auto other = cast<tensor::ExpandShapeOp>(yDef);
+    // What one dim is split into is known, unless two of its extents are not.
+    auto isKnown = [&](ArrayRef<int64_t> group) {
+      return llvm::count_if(group, [&](int64_t d) {
+               return expand.getResultType().isDynamicDim(d);
+             }) < 2;
+    };
+    return expand.getReassociationIndices() == other.getReassociationIndices() &&
+           (llvm::all_of(expand.getReassociationIndices(), isKnown) ||
+            expand.getMixedOutputShape() == other.getMixedOutputShape());
+  }
   if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(xDef))
     return collapse.getReassociationIndices() ==
            cast<tensor::CollapseShapeOp>(yDef).getReassociationIndices();
