@@ -159,28 +159,45 @@ void EpilogueEmitter::stage(Value value, Type type, int64_t box) {
   }
 }
 
+/// Stores the block's values at `u`, or, of several, those at all points of the
+/// output's u dim.
 void EpilogueEmitter::storeDirect(const OutputModel &output,
-                                  ArrayRef<int64_t> u, Value value) {
-  if (Type type = memoryType(value.getType()); type != value.getType())
-    value = arith::BitcastOp::create(b, loc, type, value);
+                                  ArrayRef<int64_t> u, ArrayRef<Value> values) {
+  SmallVector<Value> stored(values);
+  for (Value &value : stored)
+    if (Type type = memoryType(value.getType()); type != value.getType())
+      value = arith::BitcastOp::create(b, loc, type, value);
   Value rows = masksRows ? rowMask() : Value();
   Value columns = masksColumns ? columnMask() : Value();
   // Two neighbours, both of which are there or none, are one access.
-  int64_t width = !swaps && hasPairAccess(tile, output) ? 2 : 1;
-  if (width == 2)
-    e.alignPointer(output, output.element.getIntOrFloatBitWidth() / 4);
+  bool arePairs = values.size() > 1 ? getColumnsOfRun(tile, output) == 2
+                                    : hasPairAccess(tile, output);
+  int64_t width = !swaps && arePairs ? 2 : 1;
+  int64_t count = width * values.size();
+  if (count > 1)
+    e.alignPointer(output, count * output.element.getIntOrFloatBitWidth() / 8);
   for (int64_t i = 0; i < 4; i += width) {
     int64_t half = rowOf(i), one = columnOf(i);
     auto store = [&] {
       Value column = threadColumn(/*forLoad=*/false, one);
       Value offset = e.add(rowOffset(output, threadRow(half)),
                            columnOffset(output, u, column));
-      Value stored = width == 1
-                         ? element(value, Full, i)
-                         : Value(vector::ShuffleOp::create(
-                               b, loc, value, value,
-                               ArrayRef<int64_t>{i, i + 1}));
-      LLVM::StoreOp::create(b, loc, stored, elementPointer(output, offset));
+      SmallVector<Value> elements;
+      Value access;
+      if (count == 1) {
+        access = element(stored.front(), Full, i);
+      } else if (stored.size() == 1) {
+        access = vector::ShuffleOp::create(b, loc, stored.front(), stored.front(),
+                                           ArrayRef<int64_t>{i, i + 1});
+      } else {
+        for (int64_t next = i; next < i + width; ++next)
+          for (Value value : stored)
+            elements.push_back(element(value, Full, next));
+        access = vector::FromElementsOp::create(
+            b, loc, VectorType::get({count}, elements.front().getType()),
+            elements);
+      }
+      LLVM::StoreOp::create(b, loc, access, elementPointer(output, offset));
     };
     Value condition;
     if (rows)
@@ -200,7 +217,16 @@ void EpilogueEmitter::storeBlock(const OutputModel &output, unsigned number,
                                  int64_t point, Placed placed) {
   Value value = broadcast(placed, Full);
   if (output.path == StorePath::Direct || stagedBoxes.empty()) {
-    storeDirect(output, tile.uCoords(output.uDims, point), value);
+    if (getColumnsOfRun(tile, output) == 0) {
+      storeDirect(output, tile.uCoords(output.uDims, point), value);
+      return;
+    }
+    // All points of a column at once, with the last.
+    runOfPoints.push_back(value);
+    if (point + 1 == output.points) {
+      storeDirect(output, tile.uCoords(output.uDims, 0), runOfPoints);
+      runOfPoints.clear();
+    }
     return;
   }
   int64_t box = 0;

@@ -595,7 +595,8 @@ private:
   void commitChunk();
   void storeBlock(const OutputModel &output, unsigned number, int64_t point,
                   Placed value);
-  void storeDirect(const OutputModel &output, ArrayRef<int64_t> u, Value value);
+  void storeDirect(const OutputModel &output, ArrayRef<int64_t> u,
+                   ArrayRef<Value> values);
   void stage(Value value, Type element, int64_t box);
   Value stagedPointer(int64_t box, unsigned lane);
   void addToRows(RowCombination &rows, Placed value);
@@ -668,6 +669,8 @@ private:
   LaneAddresses stagingAddresses;
   /// The first block of a piece, by stored box.
   llvm::DenseMap<int64_t, SmallVector<Value>> stagedWords;
+  /// Values of the block at points of an output's u dim, which are stored together.
+  SmallVector<Value> runOfPoints;
   int64_t slot = 0;
   /// By output, point and rows.
   llvm::DenseMap<std::tuple<unsigned, int64_t, int64_t>, RowCombination>

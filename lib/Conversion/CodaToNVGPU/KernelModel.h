@@ -420,6 +420,10 @@ inline int64_t getPrefetchBuffers(ScheduleAttr schedule) {
 /// Whether two neighbours of `operand` along the inner n dim are one aligned
 /// access.
 bool hasPairAccess(const TileModel &tile, const OperandModel &operand);
+/// Columns, one or two neighbours, of which a thread stores all values of `output` at
+/// once where those of a column, at the points of a u dim, lie next to each other;
+/// 0 where they do not.
+int64_t getColumnsOfRun(const TileModel &tile, const OutputModel &output);
 /// Columns whose parts of a row reduction one warp has where factors are swapped:
 /// parts of other warps it has from shared memory.
 constexpr int64_t kStripColumns = 16;

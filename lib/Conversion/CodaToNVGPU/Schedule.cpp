@@ -277,6 +277,34 @@ bool coda_gpu::hasPairAccess(const TileModel &tile,
   return true;
 }
 
+int64_t coda_gpu::getColumnsOfRun(const TileModel &tile,
+                                  const OutputModel &output) {
+  constexpr int64_t kMaxBits = 128;
+  int64_t bits = output.points * output.element.getIntOrFloatBitWidth();
+  if (output.points < 2 || !llvm::isPowerOf2_64(bits) || bits > kMaxBits ||
+      output.uDims.size() != 1 || output.dims.back() != output.uDims.front() ||
+      output.strides.back() != 1)
+    return 0;
+  // What lies further out has to keep `elements` aligned.
+  auto isAligned = [&](ArrayRef<int64_t> strides, int64_t elements) {
+    return llvm::all_of(strides, [&](int64_t stride) {
+      return ShapedType::isDynamic(stride)
+                 ? output.type.getLayout().isIdentity()
+                 : stride % elements == 0;
+    });
+  };
+  ArrayRef<int64_t> strides = ArrayRef(output.strides).drop_back();
+  if (!isAligned(strides, output.points))
+    return 0;
+  int64_t inner = tile.dims[tile.innerN].extent;
+  bool arePairs = 2 * bits <= kMaxBits && output.dims.size() > 1 &&
+                  output.dims.end()[-2] == tile.innerN &&
+                  strides.back() == output.points &&
+                  !ShapedType::isDynamic(inner) && inner % 2 == 0 &&
+                  isAligned(strides.drop_back(), 2 * output.points);
+  return arePairs ? 2 : 1;
+}
+
 void coda_gpu::forColumnVectors(
     const TileModel &tile, llvm::function_ref<void(unsigned, int64_t)> body) {
   for (auto [i, input] : llvm::enumerate(tile.inputs)) {

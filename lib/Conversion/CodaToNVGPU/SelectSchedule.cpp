@@ -161,8 +161,11 @@ static int64_t getRaster(const KernelModel &kernel, TileShape shape) {
 /// and where regions run under the products of the next tile. The factors are
 /// those measured on an H200.
 static SmallVector<TileShape> getTileShapes(const KernelModel &kernel) {
+  // Where none fits, why not is said of those below.
   if (hasFewTiles(kernel))
-    return getShapesForFewTiles(kernel);
+    if (SmallVector<TileShape> shapes = getShapesForFewTiles(kernel);
+        !shapes.empty())
+      return shapes;
   int64_t cost = 0;
   bool isMap = true, waits = false, loads = false, loadsColumns = false;
   bool repeats = false;

@@ -120,3 +120,17 @@ func.func private @wide_logaddexp(%x: memref<128x64xf64>, %s: memref<128xf64>) a
   }
   return
 }
+
+// -----
+
+// Of few tiles, none of which fits, it is said what does not.
+
+// expected-error @+1 {{no schedule for this kernel on sm_90a: a row reduction over 8 columns does not fit tiles of}}
+func.func private @narrow_groups(%a: memref<128x256xbf16>, %w: memref<512x256xbf16>, %o: memref<64x128xf32>) attributes {coda.kernel} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<128x256xbf16>, memref<512x256xbf16>)
+      outs(fresh add %o[n floordiv 8, m] : memref<64x128xf32>) {
+  ^bb0(%x: f32):
+    coda.yield %x : f32
+  }
+  return
+}

@@ -96,3 +96,45 @@ func.func private @rows_of_48(%x: memref<4x128x48xbf16>, %s: memref<4x48xf32>) a
   }
   return
 }
+
+// Values of a column that lie next to each other are stored together, with those of the
+// next column, of which both are there or none.
+
+// CHECK: gpu.func @stored_pairs
+// CHECK: %[[Y:.+]] = arith.truncf %{{.+}} : vector<4xf32> to vector<4xbf16>
+// CHECK: %[[Z:.+]] = arith.truncf %{{.+}} : vector<4xf32> to vector<4xbf16>
+// CHECK: %[[Y0:.+]] = vector.extract %[[Y]][0] : bf16 from vector<4xbf16>
+// CHECK: %[[Z0:.+]] = vector.extract %[[Z]][0] : bf16 from vector<4xbf16>
+// CHECK: %[[Y1:.+]] = vector.extract %[[Y]][1] : bf16 from vector<4xbf16>
+// CHECK: %[[Z1:.+]] = vector.extract %[[Z]][1] : bf16 from vector<4xbf16>
+// CHECK: %[[VALUES:.+]] = vector.from_elements %[[Y0]], %[[Z0]], %[[Y1]], %[[Z1]] : vector<4xbf16>
+// CHECK: llvm.store %[[VALUES]], %{{.+}} : vector<4xbf16>, !llvm.ptr<1>
+// CHECK-NOT: llvm.store %{{.+}} : bf16
+func.func private @stored_pairs(%a: memref<256x128xbf16>, %w: memref<256x128xbf16>, %o: memref<256x256x2xbf16>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64], stages = 3, staging = 0, prefetch = 0, raster = 8>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<256x128xbf16>, memref<256x128xbf16>)
+      outs(%o[m, n, u] : memref<256x256x2xbf16>) {
+  ^bb0(%x: f32):
+    %e = arith.mulf %x, %x : f32
+    %y = arith.truncf %x : f32 to bf16
+    %z = arith.truncf %e : f32 to bf16
+    coda.yield %y, %z : bf16, bf16
+  }
+  return
+}
+
+// An odd number of columns ends within a pair of them: each column's are stored
+// together. Three values are no access.
+
+// CHECK: gpu.func @stored_runs
+// CHECK: llvm.store %{{.+}} : vector<2xbf16>, !llvm.ptr<1>
+// CHECK: llvm.store %{{.+}} : bf16, !llvm.ptr<1>
+// CHECK-NOT: llvm.store %{{.+}} : vector<4xbf16>
+func.func private @stored_runs(%a: memref<256x128xbf16>, %w: memref<255x128xbf16>, %o: memref<256x255x2xbf16>, %p: memref<256x255x3xbf16>) attributes {coda.kernel, coda.schedule = #coda_gpu.schedule<tile = [128, 128, 64], stages = 3, staging = 0, prefetch = 0, raster = 8>} {
+  coda.gemm acc(%a[m, k] * %w[n, k] : memref<256x128xbf16>, memref<255x128xbf16>)
+      outs(%o[m, n, u0], %p[m, n, u1] : memref<256x255x2xbf16>, memref<256x255x3xbf16>) {
+  ^bb0(%x: f32):
+    %y = arith.truncf %x : f32 to bf16
+    coda.yield %y, %y, %y, %y, %y : bf16, bf16, bf16, bf16, bf16
+  }
+  return
+}

@@ -555,6 +555,149 @@ static FailureOr<DimPart> getPart(tensor::ExtractSliceOp slice,
   return *part;
 }
 
+/// What a slice takes: everything at point `offset` of dim `dim` of its source, which
+/// has `extent` points.
+struct DimPoint {
+  unsigned dim;
+  int64_t offset, extent;
+};
+
+/// The point that `slice` takes, if it drops its dim and takes all of the others.
+static FailureOr<DimPoint> getPoint(tensor::ExtractSliceOp slice) {
+  llvm::SmallBitVector dropped = slice.getDroppedDims();
+  if (dropped.count() != 1)
+    return failure();
+  unsigned dim = dropped.find_first();
+  int64_t extent = slice.getSourceType().getDimSize(dim);
+  int64_t offset = slice.getStaticOffset(dim);
+  if (ShapedType::isDynamic(extent) || ShapedType::isDynamic(offset) ||
+      extent == 1)
+    return failure();
+  for (unsigned d = 0; d < dropped.size(); ++d)
+    if (d != dim && (slice.getStaticStride(d) != 1 ||
+                     !isWholeDim(slice.getSource(), d,
+                                 slice.getMixedOffsets()[d],
+                                 slice.getMixedSizes()[d])))
+      return failure();
+  return DimPoint{dim, offset, extent};
+}
+
+/// The slice at a point that `value` is, or is a reshape of; null if there is none.
+static tensor::ExtractSliceOp getPointSlice(Value value) {
+  Operation *def = value.getDefiningOp();
+  if (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(def))
+    def = def->getOperand(0).getDefiningOp();
+  auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(def);
+  return slice && succeeded(getPoint(slice)) ? slice : nullptr;
+}
+
+/// Whether `x` and `y`, of slices, are neither reshaped, or both alike.
+static bool areReshapedAlike(Value x, Value y) {
+  Operation *xDef = x.getDefiningOp(), *yDef = y.getDefiningOp();
+  if (xDef->getName() != yDef->getName() || x.getType() != y.getType())
+    return false;
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(xDef)) {
+    auto other = cast<tensor::ExpandShapeOp>(yDef);
+    // What one dim is split into is known, unless two of its extents are not.
+    auto isKnown = [&](ArrayRef<int64_t> group) {
+      return llvm::count_if(group, [&](int64_t d) {
+               return expand.getResultType().isDynamicDim(d);
+             }) < 2;
+    };
+    return expand.getReassociationIndices() == other.getReassociationIndices() &&
+           (llvm::all_of(expand.getReassociationIndices(), isKnown) ||
+            expand.getMixedOutputShape() == other.getMixedOutputShape());
+  }
+  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(xDef))
+    return collapse.getReassociationIndices() ==
+           cast<tensor::CollapseShapeOp>(yDef).getReassociationIndices();
+  return true;
+}
+
+/// Plans that `consumer` loads the whole of what input `input` and others are
+/// slices of, each at one point: as it reads every point, the two may be one op then
+/// that knows what lies at all of them together.
+static LogicalResult planPoints(TileOpInterface producer, unsigned output,
+                                TileOpInterface consumer, unsigned input,
+                                const LegalityOptions &options, JoinPlan &plan,
+                                Refusal &refusal) {
+  Value loaded = consumer.getInputs()[input];
+  tensor::ExtractSliceOp slice = getPointSlice(loaded);
+  DimPoint point = *getPoint(slice);
+  if (producer->getBlock() != consumer->getBlock())
+    return refuse(refusal, FusionReason::CrossesRegion, producer,
+                  "the two are in different blocks");
+  if (producer.getCombiner(output))
+    return refuse(refusal, FusionReason::ReductionNotWhole, producer,
+                  "a reduction goes over the columns to be cut");
+  auto mixes = [](ArrayRef<int64_t> group, unsigned dim) {
+    return group.front() < dim && dim <= group.back();
+  };
+  if (auto collapse = loaded.getDefiningOp<tensor::CollapseShapeOp>())
+    for (ArrayRef<int64_t> group : collapse.getReassociationIndices())
+      if (mixes(group, point.dim))
+        return refuse(refusal, FusionReason::NonProjectedMap, slice,
+                      "the reshapes between the two mix dims");
+  // The dim of the producer that has the points.
+  unsigned position = point.dim;
+  if (auto collapse = slice.getSource().getDefiningOp<tensor::CollapseShapeOp>()) {
+    ReassociationIndices group = collapse.getReassociationIndices()[point.dim];
+    position = group.front();
+    if (group.size() > 1)
+      return refuse(refusal, FusionReason::NonProjectedMap, slice,
+                    "the reshapes between the two mix dims");
+  }
+  unsigned dim = producer.getOutputMap(output).getDimPosition(position);
+  DimKind kind = producer.getDimKind(dim);
+  if (kind != DimKind::n && kind != DimKind::u)
+    return refuse(refusal, FusionReason::OtherReader, slice,
+                  "the result is not read through slices of its columns only");
+  AffineMap map = consumer.getInputMap(input);
+  if (consumer.getNumProducts() || consumer.getLoadCombiner(input) ||
+      !isFullMap(consumer, map))
+    return refuse(refusal, FusionReason::NoCommonSpace, consumer,
+                  "a slice of the result is not read at each point once");
+
+  std::set<int64_t> taken;
+  llvm::SmallDenseSet<unsigned> inputs;
+  for (unsigned i = 0; i < consumer.getInputs().size(); ++i) {
+    Value value = consumer.getInputs()[i];
+    tensor::ExtractSliceOp other = getPointSlice(value);
+    if (!other || other.getSource() != slice.getSource() ||
+        !areReshapedAlike(value, loaded) || consumer.getLoadCombiner(i) ||
+        consumer.getInputMap(i) != map || getPoint(other)->dim != point.dim)
+      continue;
+    int64_t offset = getPoint(other)->offset;
+    plan.points.push_back({i, offset});
+    taken.insert(offset);
+    inputs.insert(i);
+  }
+  if (static_cast<int64_t>(taken.size()) != point.extent)
+    return refuse(refusal, FusionReason::OtherReader, slice,
+                  "slices of the result that the op reads take " +
+                      Twine(taken.size()) + " of the " + Twine(point.extent) +
+                      " points of dim " + Twine(point.dim) +
+                      "; only one that reads all of them is joined");
+  if (!fitsUnroll(consumer, point.extent))
+    return refuse(refusal, FusionReason::ResourceBound, consumer,
+                  "the dim has too many points to be unrolled");
+  if (kind == DimKind::n &&
+      failed(canUnroll(producer, dim, options, refusal)))
+    return failure();
+  auto isDirect = [&](OpOperand &operand) {
+    unsigned first = 2 * consumer.getNumProducts();
+    unsigned i = operand.getOperandNumber();
+    return i >= first && inputs.contains(i - first);
+  };
+  if (dependsOn(consumer, producer, isDirect))
+    return refuse(refusal, FusionReason::WouldCreateCycle, consumer,
+                  "the reader also needs what is computed from the producer "
+                  "in between");
+  plan.kind = JoinKind::Points;
+  plan.pointDim = point.dim;
+  return success();
+}
+
 /// Why no gemm is planned for what a reader takes of a result: its elements
 /// have to lie next to each other.
 static std::string explainReader(tensor::ExtractSliceOp slice) {
@@ -634,6 +777,15 @@ LogicalResult coda::planJoin(TileOpInterface consumer, unsigned input,
                     "a reduction of it is cut into groups already");
   if (!views.empty()) {
     plan.view = views.back();
+    // What stands between the slice and the producer is at most a collapse: the
+    // producer's dims are split first for an expansion.
+    if (tensor::ExtractSliceOp slice = getPointSlice(value);
+        slice && (plan.view == slice ||
+                  (slice.getSource().getDefiningOp() == plan.view &&
+                   isa<tensor::CollapseShapeOp>(plan.view))))
+      return planPoints(
+          producer, cast<OpResult>(plan.view->getOperand(0)).getResultNumber(),
+          consumer, input, options, plan, refusal);
     if (isa<tensor::ExtractSliceOp>(plan.view)) {
       plan.kind = JoinKind::Slice;
       return planSlices(producer, plan, refusal);
@@ -672,6 +824,25 @@ LogicalResult coda::planJoin(TileOpInterface consumer, unsigned input,
   return failure();
 }
 
+/// Adds the dims of `second` to the ones of `first` that they are if a load of both is at
+/// the same points; false if it is not, where they are others or of other kinds.
+static bool addSharedLoad(TileOpInterface first, AffineMap iMap,
+                          TileOpInterface second, AffineMap jMap,
+                          SmallVectorImpl<int> &secondToFirst) {
+  SmallVector<int> dims(secondToFirst.begin(), secondToFirst.end());
+  for (unsigned r = 0; r < jMap.getNumResults(); ++r) {
+    unsigned i = iMap.getDimPosition(r), j = jMap.getDimPosition(r);
+    bool isFree = dims[j] < 0 && !llvm::is_contained(dims, static_cast<int>(i));
+    if ((first.getDimKind(i) == DimKind::u) !=
+            (second.getDimKind(j) == DimKind::u) ||
+        (dims[j] != static_cast<int>(i) && !isFree))
+      return false;
+    dims[j] = i;
+  }
+  secondToFirst.assign(dims.begin(), dims.end());
+  return true;
+}
+
 LogicalResult coda::planSiblings(TileOpInterface first, TileOpInterface second,
                                  JoinPlan &plan) {
   // A gemm takes the map in; the other way round its dims would lose their
@@ -682,8 +853,7 @@ LogicalResult coda::planSiblings(TileOpInterface first, TileOpInterface second,
     return !dependsOn(op, other, [](OpOperand &) { return false; });
   };
   if (hasGroupIndex(first) || hasGroupIndex(second) ||
-      second.getNumProducts() || first.getNumDims(DimKind::u) ||
-      second.getNumDims(DimKind::u) || first->getBlock() != second->getBlock() ||
+      second.getNumProducts() || first->getBlock() != second->getBlock() ||
       !isIndependent(second, first) || !isIndependent(first, second))
     return failure();
   for (unsigned i = 0; i < first.getInputs().size(); ++i)
@@ -708,9 +878,20 @@ LogicalResult coda::planSiblings(TileOpInterface first, TileOpInterface second,
         return success();
       }
       plan.consumerToProducer.assign(second.getNumDomainDims(), -1);
-      for (unsigned r = 0; r < jMap.getNumResults(); ++r)
-        plan.consumerToProducer[jMap.getDimPosition(r)] =
-            iMap.getDimPosition(r);
+      if (!addSharedLoad(first, iMap, second, jMap, plan.consumerToProducer))
+        continue;
+      // What else both load at the same points shows which u dims are the same.
+      for (unsigned k = 0; k < first.getInputs().size(); ++k)
+        for (unsigned l = 0; l < second.getInputs().size(); ++l)
+          if (first.getInputs()[k] == second.getInputs()[l] &&
+              !first.getLoadCombiner(k) && !second.getLoadCombiner(l))
+            addSharedLoad(first, first.getInputMap(k), second,
+                          second.getInputMap(l), plan.consumerToProducer);
+      bool areKnown = true;
+      for (auto [d, to] : llvm::enumerate(plan.consumerToProducer))
+        areKnown &= to >= 0 || second.getDimKind(d) != DimKind::u;
+      if (!areKnown)
+        continue;
       return success();
     }
   return failure();

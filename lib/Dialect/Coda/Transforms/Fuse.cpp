@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Normalize.h"
+
 #include "coda/Dialect/Coda/Analysis/FusionLegality.h"
 #include "coda/Dialect/Coda/Analysis/SizeOrigin.h"
 #include "coda/Dialect/Coda/IR/CodaOps.h"
@@ -226,6 +228,8 @@ private:
     tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, &getContext());
     tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns,
                                                          &getContext());
+    // Raising takes tensors with a stride, too.
+    populateStridedSlicePatterns(patterns);
     // An extent taken from a result would make its readers depend on it.
     memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
     patterns
@@ -248,6 +252,7 @@ private:
   bool splitProducer(const JoinPlan &plan);
   bool splitConsumer(TileOpInterface consumer, unsigned input);
   bool splitSibling(const JoinPlan &plan);
+  void takePoints(TileOpInterface consumer, const JoinPlan &plan);
   bool slice(const JoinPlan &plan);
   void reportRefusals(Block &block);
 };
@@ -433,6 +438,9 @@ bool FusePass::join(TileOpInterface consumer, unsigned input, JoinPlan &plan) {
     return splitProducer(plan);
   case JoinKind::SplitConsumer:
     return splitConsumer(consumer, input);
+  case JoinKind::Points:
+    takePoints(consumer, plan);
+    return true;
   case JoinKind::Slice:
     return slice(plan);
   }
@@ -499,6 +507,54 @@ bool FusePass::splitSibling(const JoinPlan &plan) {
       rewriter, sibling, 2 * sibling.getNumProducts() + plan.input,
       getSplit(expand.getReassociationIndices(),
                expand.getMixedOutputShape())));
+}
+
+/// `view`, a reshape of a value that lacks dim `dim` of `whole`, of `whole`; `dim` is
+/// where the dim stands then.
+static Value reshapeWhole(RewriterBase &rewriter, Operation *view, Value whole,
+                          unsigned &dim) {
+  Location loc = view->getLoc();
+  auto expand = dyn_cast<tensor::ExpandShapeOp>(view);
+  auto type = cast<RankedTensorType>(view->getResult(0).getType());
+  SmallVector<ReassociationIndices> groups =
+      expand ? expand.getReassociationIndices()
+             : cast<tensor::CollapseShapeOp>(view).getReassociationIndices();
+  // The groups before the dim, and what they have of the side with more dims.
+  unsigned before = 0, dims = 0;
+  while (before < groups.size() && (expand ? before : dims) < dim)
+    dims += groups[before++].size();
+  for (ReassociationIndices &group : MutableArrayRef(groups).drop_front(before))
+    for (int64_t &d : group)
+      ++d;
+  groups.insert(groups.begin() + before, ReassociationIndices{dims});
+  int64_t extent = cast<RankedTensorType>(whole.getType()).getDimSize(dim);
+  dim = expand ? dims : before;
+  if (!expand)
+    return tensor::CollapseShapeOp::create(rewriter, loc, whole, groups);
+  SmallVector<int64_t> shape(type.getShape());
+  shape.insert(shape.begin() + dim, extent);
+  SmallVector<OpFoldResult> sizes = expand.getMixedOutputShape();
+  sizes.insert(sizes.begin() + dim, rewriter.getIndexAttr(extent));
+  return tensor::ExpandShapeOp::create(
+      rewriter, loc, RankedTensorType::get(shape, type.getElementType()), whole,
+      groups, sizes);
+}
+
+/// Makes the consumer load what its inputs are slices of, or reshapes of slices.
+void FusePass::takePoints(TileOpInterface consumer, const JoinPlan &plan) {
+  IRRewriter rewriter(&getContext());
+  rewriter.setInsertionPoint(consumer);
+  Operation *view =
+      consumer.getInputs()[plan.points.front().first].getDefiningOp();
+  auto slice = dyn_cast<tensor::ExtractSliceOp>(view);
+  Value whole = slice ? slice.getSource()
+                      : view->getOperand(0)
+                            .getDefiningOp<tensor::ExtractSliceOp>()
+                            .getSource();
+  unsigned dim = plan.pointDim;
+  if (!slice)
+    whole = reshapeWhole(rewriter, view, whole, dim);
+  loadPoints(rewriter, consumer, whole, dim, plan.points);
 }
 
 bool FusePass::slice(const JoinPlan &plan) {

@@ -383,9 +383,7 @@ SplitStrides::get(OpBuilder &b, Location loc, Value tensor,
   return split;
 }
 
-/// Every second element of a dim, say, is one of the two of each pair.
-///   extract_slice x[0, 1] [4, 8] [1, 2] : 4x16 -> 4x8
-///     ->  extract_slice (expand_shape x : 4x8x2)[0, 0, 1] [4, 8, 1] [1, 1, 1]
+/// See populateStridedSlicePatterns.
 struct StridedSliceToPoint : OpRewritePattern<tensor::ExtractSliceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(tensor::ExtractSliceOp op,
@@ -696,6 +694,10 @@ static bool mayCollapse(Value value, ArrayRef<ReassociationIndices> groups) {
   return true;
 }
 
+void coda::populateStridedSlicePatterns(RewritePatternSet &patterns) {
+  patterns.add<StridedSliceToPoint>(patterns.getContext());
+}
+
 static bool mayMoveReshape(OpOperand *use) {
   if (isContraction(use->get().getDefiningOp()) ||
       isContraction(use->getOwner()))
@@ -719,8 +721,8 @@ public:
       populateSharedFactorPatterns(patterns);
       patterns.add<ExpandSmallPower, SplitSincos, RoundConstant,
                    GeneralizeUnitTranspose, GeneralizeNamed, GeneralizeDot,
-                   ReshapeToView, StridedSliceToPoint, StridedInsertToPoint>(
-          patterns.getContext());
+                   ReshapeToView, StridedInsertToPoint>(patterns.getContext());
+      populateStridedSlicePatterns(patterns);
       populateTakeNarrowFactors(patterns);
       linalg::populateElementwiseToLinalgConversionPatterns(patterns);
       linalg::populateContractionOpRankReducingPatterns(patterns);

@@ -31,6 +31,12 @@ void populateScalarReadPatterns(RewritePatternSet &patterns);
 ///   batch_matmul(x, broadcast(w))  ==>  expand_shape (matmul(collapse_shape x, w))
 void populateSharedFactorPatterns(RewritePatternSet &patterns);
 
+/// Every second element of a dim, say, is one of the two of each pair, a point of a dim
+/// of two:
+///   extract_slice x[0, 1] [4, 8] [1, 2] : 4x16 -> 4x8
+///   ==>  extract_slice (expand_shape x : 4x8x2)[0, 0, 1] [4, 8, 1] [1, 1, 1]
+void populateStridedSlicePatterns(RewritePatternSet &patterns);
+
 } // namespace mlir::coda
 
 #endif // CODA_LIB_DIALECT_CODA_TRANSFORMS_NORMALIZE_H

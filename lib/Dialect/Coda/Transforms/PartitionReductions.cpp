@@ -471,6 +471,17 @@ static bool reducesColumns(TileOpInterface op) {
   return false;
 }
 
+/// Whether each point of dim `u` makes as many more columns of a tile: not of a gemm
+/// that has no accumulators for them, but stores several values of each.
+static bool multipliesColumns(TileOpInterface op, unsigned u) {
+  if (op.getNumProducts() == 0)
+    return true;
+  for (unsigned product = 0; product < op.getNumProducts(); ++product)
+    if (op.getRhsMap(product).isFunctionOfDim(u))
+      return true;
+  return false;
+}
+
 int64_t PartitionReductionsPass::getGranule(TileOpInterface op, DimKind kind) {
   if (kind == DimKind::m)
     return rowGranule;
@@ -540,7 +551,7 @@ PartitionReductionsPass::getCut(TileOpInterface op, unsigned o) {
     if (map.isFunctionOfDim(d) || own == DimKind::k || own == DimKind::p)
       continue;
     if (own == DimKind::u) {
-      covered *= extents[d];
+      covered *= multipliesColumns(op, d) ? extents[d] : 1;
       continue;
     }
     if (own == DimKind::b || (kind && *kind != own))

@@ -387,31 +387,341 @@ func.func @slice_and_whole(%a: tensor<8x16xf32>, %b: tensor<12x16xf32>) -> (tens
 
 // -----
 
-// Even and odd columns do not overlap, but neither lie next to each other: the
-// remark names the stride.
+// Even and odd columns, of which an op reads both, are points of a u dim: one gemm
+// has both, with no column of the weight moved. What offset a slice has says which.
 // CHECK-LABEL: func.func @slices_with_stride(
-func.func @slices_with_stride(%a: tensor<8x16xf32>, %b: tensor<12x16xf32>) -> tensor<8x6xf32> {
+// CHECK-SAME:    %[[A:.*]]: tensor<8x16xf32>, %[[B:.*]]: tensor<12x16xf32>, %[[BIAS:.*]]: tensor<12xf32>)
+func.func @slices_with_stride(%a: tensor<8x16xf32>, %b: tensor<12x16xf32>, %bias: tensor<12xf32>) -> tensor<8x6xf32> {
   %e = tensor.empty() : tensor<8x12xf32>
   %e0 = tensor.empty() : tensor<8x6xf32>
+  // CHECK-DAG:  %[[W:.*]] = tensor.expand_shape %[[B]] {{\[}}[0, 1], [2]] output_shape [6, 2, 16]
+  // CHECK-DAG:  %[[V:.*]] = tensor.expand_shape %[[BIAS]] {{\[}}[0, 1]] output_shape [6, 2]
+  // CHECK:      %[[P:.*]] = coda.gemm
+  // CHECK-NEXT:     acc(%[[A]][m, k] * %[[W]][n, u, k] : tensor<8x16xf32>, tensor<6x2x16xf32>)
+  // CHECK-NEXT:     ins(%[[V]][n, u] : tensor<6x2xf32>)
+  // CHECK-NEXT:     outs(%{{.*}}[m, n] : tensor<8x6xf32>)
+  // CHECK-NEXT: ^bb0(%[[C0:.*]]: f32, %[[C1:.*]]: f32, %[[B0:.*]]: f32, %[[B1:.*]]: f32):
+  // CHECK-DAG:    %[[Y0:.*]] = arith.addf %[[C0]], %[[B0]]
+  // CHECK-DAG:    %[[Y1:.*]] = arith.addf %[[C1]], %[[B1]]
+  // CHECK:        %[[D:.*]] = arith.divf %[[Y1]], %[[Y0]]
+  // CHECK:        coda.yield %[[D]]
+  %y = coda.gemm acc(%a[m, k] * %b[n, k] : tensor<8x16xf32>, tensor<12x16xf32>) ins(%bias[n] : tensor<12xf32>) outs(%e[m, n] : tensor<8x12xf32>) {
+  ^bb0(%c: f32, %v: f32):
+    %0 = arith.addf %c, %v : f32
+    coda.yield %0 : f32
+  }
+  %s0 = tensor.extract_slice %y[0, 0] [8, 6] [1, 2] : tensor<8x12xf32> to tensor<8x6xf32>
+  %s1 = tensor.extract_slice %y[0, 1] [8, 6] [1, 2] : tensor<8x12xf32> to tensor<8x6xf32>
+  %p = coda.map ins(%s1[m, n], %s0[m, n] : tensor<8x6xf32>, tensor<8x6xf32>) outs(%e0[m, n] : tensor<8x6xf32>) {
+  ^bb0(%u: f32, %v: f32):
+    %0 = arith.divf %u, %v : f32
+    coda.yield %0 : f32
+  }
+  // CHECK: return %[[P]]
+  return %p : tensor<8x6xf32>
+}
+
+// -----
+
+// The same of points of a dim, of rows that only a call counts; a second reader, and
+// one of the whole, find the pairs where the first left them.
+// CHECK-LABEL: func.func @points(
+// CHECK-SAME:    %[[A:.*]]: tensor<?x16xf32>, %[[B:.*]]: tensor<12x16xf32>
+// CHECK:       %[[W:.*]] = tensor.expand_shape %[[B]] {{\[}}[0, 1], [2]] output_shape [6, 2, 16]
+// CHECK:       %[[G:.*]]:3 = coda.gemm
+// CHECK-NEXT:      acc(%[[A]][m, k] * %[[W]][n, u, k] : tensor<?x16xf32>, tensor<6x2x16xf32>)
+// CHECK-NEXT:      outs(%{{.*}}[m, n, u], %{{.*}}[m, n], %{{.*}}[m, n] : tensor<?x6x2xf32>, tensor<?x6xf32>, tensor<?x6xf32>)
+// CHECK-NOT:   coda.map
+// CHECK:       %[[Y:.*]] = tensor.collapse_shape %[[G]]#0 {{\[}}[0], [1, 2]]
+// CHECK:       return %[[Y]], %[[G]]#1, %[[G]]#2
+func.func @points(%a: tensor<?x16xf32>, %b: tensor<12x16xf32>, %m: index) -> (tensor<?x12xf32>, tensor<?x6xf32>, tensor<?x6xf32>) {
+  %i0 = arith.constant 0 : index
+  %t = tensor.dim %a, %i0 : tensor<?x16xf32>
+  %e = tensor.empty(%t) : tensor<?x12xf32>
+  %e0 = tensor.empty(%t) : tensor<?x6xf32>
+  %y = coda.gemm acc(%a[m, k] * %b[n, k] : tensor<?x16xf32>, tensor<12x16xf32>) outs(%e[m, n] : tensor<?x12xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  %x = tensor.expand_shape %y [[0], [1, 2]] output_shape [%t, 6, 2] : tensor<?x12xf32> into tensor<?x6x2xf32>
+  %s0 = tensor.extract_slice %x[0, 0, 0] [%t, 6, 1] [1, 1, 1] : tensor<?x6x2xf32> to tensor<?x6xf32>
+  %s1 = tensor.extract_slice %x[0, 0, 1] [%t, 6, 1] [1, 1, 1] : tensor<?x6x2xf32> to tensor<?x6xf32>
+  %p = coda.map ins(%s0[m, n], %s1[m, n] : tensor<?x6xf32>, tensor<?x6xf32>) outs(%e0[m, n] : tensor<?x6xf32>) {
+  ^bb0(%v: f32, %u: f32):
+    %0 = arith.mulf %v, %u : f32
+    coda.yield %0 : f32
+  }
+  %s2 = tensor.extract_slice %y[0, 0] [%t, 6] [1, 2] : tensor<?x12xf32> to tensor<?x6xf32>
+  %s3 = tensor.extract_slice %y[0, 1] [%t, 6] [1, 2] : tensor<?x12xf32> to tensor<?x6xf32>
+  %q = coda.map ins(%s2[m, n], %s3[m, n] : tensor<?x6xf32>, tensor<?x6xf32>) outs(%e0[m, n] : tensor<?x6xf32>) {
+  ^bb0(%v: f32, %u: f32):
+    %0 = arith.subf %v, %u : f32
+    coda.yield %0 : f32
+  }
+  return %y, %p, %q : tensor<?x12xf32>, tensor<?x6xf32>, tensor<?x6xf32>
+}
+
+// -----
+
+// An op that reads one column of each two is not joined, whoever reads the others; nor
+// one where the extent is no multiple of the stride, or rows have one.
+// CHECK-LABEL: func.func @neg_slices_with_stride(
+func.func @neg_slices_with_stride(%a: tensor<8x16xf32>, %b: tensor<12x16xf32>, %d: tensor<13x16xf32>) -> (tensor<8x6xf32>, tensor<8x6xf32>, tensor<8x6xf32>, tensor<4x12xf32>) {
+  %e = tensor.empty() : tensor<8x12xf32>
+  %e1 = tensor.empty() : tensor<8x13xf32>
+  %e0 = tensor.empty() : tensor<8x6xf32>
+  %e2 = tensor.empty() : tensor<4x12xf32>
   // CHECK: %[[Y:.*]] = coda.gemm
   %y = coda.gemm acc(%a[m, k] * %b[n, k] : tensor<8x16xf32>, tensor<12x16xf32>) outs(%e[m, n] : tensor<8x12xf32>) {
   ^bb0(%c: f32):
     coda.yield %c : f32
   }
-  // CHECK-DAG: %[[S0:.*]] = tensor.extract_slice %[[Y]][0, 0] [8, 6] [1, 2]
-  // CHECK-DAG: %[[S1:.*]] = tensor.extract_slice %[[Y]][0, 1] [8, 6] [1, 2]
+  // CHECK-DAG: %[[S0:.*]] = tensor.extract_slice %[[Y]][0, 0, 0] [8, 6, 1] [1, 1, 1]
+  // CHECK-DAG: %[[S1:.*]] = tensor.extract_slice %[[Y]][0, 0, 1] [8, 6, 1] [1, 1, 1]
+  // expected-note @below {{because of this op}}
   %s0 = tensor.extract_slice %y[0, 0] [8, 6] [1, 2] : tensor<8x12xf32> to tensor<8x6xf32>
   // expected-note @below {{because of this op}}
   %s1 = tensor.extract_slice %y[0, 1] [8, 6] [1, 2] : tensor<8x12xf32> to tensor<8x6xf32>
   // CHECK: coda.map
-  // CHECK-NEXT: ins(%[[S0]][m, n], %[[S1]][m, n]
+  // CHECK-NEXT: ins(%[[S0]][m, n] :
+  // expected-remark @below {{[coda-fuse] not fused with the producer: other-reader: slices of the result that the op reads take 1 of the 2 points of dim 2; only one that reads all of them is joined}}
+  %p = coda.map ins(%s0[m, n] : tensor<8x6xf32>) outs(%e0[m, n] : tensor<8x6xf32>) {
+  ^bb0(%v: f32):
+    %0 = math.exp %v : f32
+    coda.yield %0 : f32
+  }
+  // CHECK: coda.map
+  // CHECK-NEXT: ins(%[[S1]][m, n] :
+  // expected-remark @below {{take 1 of the 2 points}}
+  %q = coda.map ins(%s1[m, n] : tensor<8x6xf32>) outs(%e0[m, n] : tensor<8x6xf32>) {
+  ^bb0(%v: f32):
+    %0 = math.exp %v : f32
+    coda.yield %0 : f32
+  }
+  // CHECK: %[[Z:.*]] = coda.gemm
+  %z = coda.gemm acc(%a[m, k] * %d[n, k] : tensor<8x16xf32>, tensor<13x16xf32>) outs(%e1[m, n] : tensor<8x13xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  // CHECK: %[[S2:.*]] = tensor.extract_slice %[[Z]][0, 0] [8, 6] [1, 2]
+  // CHECK: %[[S3:.*]] = tensor.extract_slice %[[Z]][0, 1] [8, 6] [1, 2]
+  %s2 = tensor.extract_slice %z[0, 0] [8, 6] [1, 2] : tensor<8x13xf32> to tensor<8x6xf32>
+  // expected-note @below {{because of this op}}
+  %s3 = tensor.extract_slice %z[0, 1] [8, 6] [1, 2] : tensor<8x13xf32> to tensor<8x6xf32>
+  // CHECK: coda.map
+  // CHECK-NEXT: ins(%[[S2]][m, n], %[[S3]][m, n] :
   // expected-remark @below {{[coda-fuse] not fused with the producer: other-reader: a slice of the result has stride 2 along dim 1; only parts of the columns with stride 1 are cut}}
+  %r = coda.map ins(%s2[m, n], %s3[m, n] : tensor<8x6xf32>, tensor<8x6xf32>) outs(%e0[m, n] : tensor<8x6xf32>) {
+  ^bb0(%v: f32, %u: f32):
+    %0 = arith.mulf %v, %u : f32
+    coda.yield %0 : f32
+  }
+  // CHECK: coda.gemm
+  %x = coda.gemm acc(%a[m, k] * %b[n, k] : tensor<8x16xf32>, tensor<12x16xf32>) outs(%e[m, n] : tensor<8x12xf32>) {
+  ^bb0(%c: f32):
+    %0 = math.tanh %c : f32
+    coda.yield %0 : f32
+  }
+  // expected-note @below {{because of this op}}
+  %s4 = tensor.extract_slice %x[0, 0] [4, 12] [2, 1] : tensor<8x12xf32> to tensor<4x12xf32>
+  %s5 = tensor.extract_slice %x[1, 0] [4, 12] [2, 1] : tensor<8x12xf32> to tensor<4x12xf32>
+  // CHECK: coda.map
+  // expected-remark @below {{[coda-fuse] not fused with the producer: other-reader: the result is not read through slices of its columns only}}
+  %s = coda.map ins(%s4[m, n], %s5[m, n] : tensor<4x12xf32>, tensor<4x12xf32>) outs(%e2[m, n] : tensor<4x12xf32>) {
+  ^bb0(%v: f32, %u: f32):
+    %0 = arith.mulf %v, %u : f32
+    coda.yield %0 : f32
+  }
+  return %p, %q, %r, %s : tensor<8x6xf32>, tensor<8x6xf32>, tensor<8x6xf32>, tensor<4x12xf32>
+}
+
+// -----
+
+// Columns of which only a call shows the number are no multiple of anything, and what
+// also needs a value made of the product's result is no part of it.
+func.func private @half(tensor<8x12xf32>) -> tensor<8x6xf32>
+// CHECK-LABEL: func.func @neg_points(
+func.func @neg_points(%a: tensor<8x16xf32>, %b: tensor<?x16xf32>, %d: tensor<12x16xf32>, %h: index) -> (tensor<8x6xf32>, tensor<8x6xf32>) {
+  %i0 = arith.constant 0 : index
+  %t = tensor.dim %b, %i0 : tensor<?x16xf32>
+  %e = tensor.empty(%t) : tensor<8x?xf32>
+  %e1 = tensor.empty() : tensor<8x12xf32>
+  %e0 = tensor.empty() : tensor<8x6xf32>
+  // CHECK: coda.gemm
+  %y = coda.gemm acc(%a[m, k] * %b[n, k] : tensor<8x16xf32>, tensor<?x16xf32>) outs(%e[m, n] : tensor<8x?xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  %s0 = tensor.extract_slice %y[0, 0] [8, 6] [1, 2] : tensor<8x?xf32> to tensor<8x6xf32>
+  // expected-note @below {{because of this op}}
+  %s1 = tensor.extract_slice %y[0, 1] [8, 6] [1, 2] : tensor<8x?xf32> to tensor<8x6xf32>
+  // CHECK: coda.map
+  // expected-remark @below {{a slice of the result has stride 2 along dim 1}}
   %p = coda.map ins(%s0[m, n], %s1[m, n] : tensor<8x6xf32>, tensor<8x6xf32>) outs(%e0[m, n] : tensor<8x6xf32>) {
   ^bb0(%v: f32, %u: f32):
     %0 = arith.mulf %v, %u : f32
     coda.yield %0 : f32
   }
-  return %p : tensor<8x6xf32>
+  // CHECK: coda.gemm
+  %z = coda.gemm acc(%a[m, k] * %d[n, k] : tensor<8x16xf32>, tensor<12x16xf32>) outs(%e1[m, n] : tensor<8x12xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  %s2 = tensor.extract_slice %z[0, 0] [8, 6] [1, 2] : tensor<8x12xf32> to tensor<8x6xf32>
+  %s3 = tensor.extract_slice %z[0, 1] [8, 6] [1, 2] : tensor<8x12xf32> to tensor<8x6xf32>
+  // CHECK: call @half
+  %o = func.call @half(%z) : (tensor<8x12xf32>) -> tensor<8x6xf32>
+  // CHECK: coda.map
+  // expected-remark @below {{would-create-cycle}}
+  %q = coda.map ins(%s2[m, n], %s3[m, n], %o[m, n] : tensor<8x6xf32>, tensor<8x6xf32>, tensor<8x6xf32>) outs(%e0[m, n] : tensor<8x6xf32>) {
+  ^bb0(%v: f32, %u: f32, %w: f32):
+    %0 = arith.mulf %v, %u : f32
+    %1 = arith.mulf %0, %w : f32
+    coda.yield %1 : f32
+  }
+  return %p, %q : tensor<8x6xf32>, tensor<8x6xf32>
+}
+
+// -----
+
+// Points that are read reshaped, as rows of a batch are or as one dim of them.
+// CHECK-LABEL: func.func @reshaped_points(
+// CHECK-SAME:    %[[A:.*]]: tensor<8x16xf32>, %[[B:.*]]: tensor<12x16xf32>, %[[C:.*]]: tensor<2x4x16xf32>
+// CHECK-DAG:   %[[W:.*]] = tensor.expand_shape %[[B]] {{\[}}[0, 1], [2]] output_shape [6, 2, 16]
+// CHECK-DAG:   %[[X:.*]] = tensor.expand_shape %[[A]] {{\[}}[0, 1], [2]] output_shape [2, 4, 16]
+// CHECK:       %[[P:.*]] = coda.gemm
+// CHECK-NEXT:      acc(%[[X]][m0, m1, k] * %[[W]][n, u, k] : tensor<2x4x16xf32>, tensor<6x2x16xf32>)
+// CHECK-NEXT:      outs(%{{.*}}[m0, m1, n] : tensor<2x4x6xf32>)
+// CHECK:       %[[Q:.*]] = coda.gemm
+// CHECK-NEXT:      acc(%[[C]][m0, m1, k] * %[[W]][n, u, k] : tensor<2x4x16xf32>, tensor<6x2x16xf32>)
+// CHECK-NEXT:      outs(%{{.*}}[m0, m1, n] : tensor<2x4x6xf32>)
+// CHECK-NOT:   coda.map
+// CHECK:       %[[R:.*]] = tensor.collapse_shape %[[Q]] {{\[}}[0, 1], [2]]
+// CHECK:       return %[[P]], %[[R]]
+func.func @reshaped_points(%a: tensor<8x16xf32>, %b: tensor<12x16xf32>, %c: tensor<2x4x16xf32>) -> (tensor<2x4x6xf32>, tensor<8x6xf32>) {
+  %e = tensor.empty() : tensor<8x12xf32>
+  %e3 = tensor.empty() : tensor<2x4x12xf32>
+  %e0 = tensor.empty() : tensor<2x4x6xf32>
+  %e1 = tensor.empty() : tensor<8x6xf32>
+  %y = coda.gemm acc(%a[m, k] * %b[n, k] : tensor<8x16xf32>, tensor<12x16xf32>) outs(%e[m, n] : tensor<8x12xf32>) {
+  ^bb0(%v: f32):
+    coda.yield %v : f32
+  }
+  %s0 = tensor.extract_slice %y[0, 0] [8, 6] [1, 2] : tensor<8x12xf32> to tensor<8x6xf32>
+  %s1 = tensor.extract_slice %y[0, 1] [8, 6] [1, 2] : tensor<8x12xf32> to tensor<8x6xf32>
+  %x0 = tensor.expand_shape %s0 [[0, 1], [2]] output_shape [2, 4, 6] : tensor<8x6xf32> into tensor<2x4x6xf32>
+  %x1 = tensor.expand_shape %s1 [[0, 1], [2]] output_shape [2, 4, 6] : tensor<8x6xf32> into tensor<2x4x6xf32>
+  %p = coda.map ins(%x0[m0, m1, n], %x1[m0, m1, n] : tensor<2x4x6xf32>, tensor<2x4x6xf32>) outs(%e0[m0, m1, n] : tensor<2x4x6xf32>) {
+  ^bb0(%v: f32, %u: f32):
+    %0 = arith.divf %v, %u : f32
+    coda.yield %0 : f32
+  }
+  %z = coda.gemm acc(%c[m0, m1, k] * %b[n, k] : tensor<2x4x16xf32>, tensor<12x16xf32>) outs(%e3[m0, m1, n] : tensor<2x4x12xf32>) {
+  ^bb0(%v: f32):
+    coda.yield %v : f32
+  }
+  %s2 = tensor.extract_slice %z[0, 0, 0] [2, 4, 6] [1, 1, 2] : tensor<2x4x12xf32> to tensor<2x4x6xf32>
+  %s3 = tensor.extract_slice %z[0, 0, 1] [2, 4, 6] [1, 1, 2] : tensor<2x4x12xf32> to tensor<2x4x6xf32>
+  %x2 = tensor.collapse_shape %s2 [[0, 1], [2]] : tensor<2x4x6xf32> into tensor<8x6xf32>
+  %x3 = tensor.collapse_shape %s3 [[0, 1], [2]] : tensor<2x4x6xf32> into tensor<8x6xf32>
+  %q = coda.map ins(%x2[m, n], %x3[m, n] : tensor<8x6xf32>, tensor<8x6xf32>) outs(%e1[m, n] : tensor<8x6xf32>) {
+  ^bb0(%v: f32, %u: f32):
+    %0 = arith.divf %v, %u : f32
+    coda.yield %0 : f32
+  }
+  return %p, %q : tensor<2x4x6xf32>, tensor<8x6xf32>
+}
+
+// -----
+
+// A reshape that joins dims on both sides of that of the points has no place for it.
+// CHECK-LABEL: func.func @neg_mixed_points(
+func.func @neg_mixed_points(%a: tensor<8x16xf32>, %b: tensor<4x2x3x16xf32>) -> tensor<8x12xf32> {
+  %e = tensor.empty() : tensor<8x4x2x3xf32>
+  %e0 = tensor.empty() : tensor<8x12xf32>
+  // CHECK: %[[Y:.*]] = coda.gemm
+  %y = coda.gemm acc(%a[m, k] * %b[n0, n1, n2, k] : tensor<8x16xf32>, tensor<4x2x3x16xf32>) outs(%e[m, n0, n1, n2] : tensor<8x4x2x3xf32>) {
+  ^bb0(%c: f32):
+    coda.yield %c : f32
+  }
+  // CHECK-DAG: tensor.extract_slice %[[Y]][0, 0, 0, 0] [8, 4, 1, 3]
+  // CHECK-DAG: tensor.extract_slice %[[Y]][0, 0, 1, 0] [8, 4, 1, 3]
+  // expected-note @below {{because of this op}}
+  %s0 = tensor.extract_slice %y[0, 0, 0, 0] [8, 4, 1, 3] [1, 1, 1, 1] : tensor<8x4x2x3xf32> to tensor<8x4x3xf32>
+  %s1 = tensor.extract_slice %y[0, 0, 1, 0] [8, 4, 1, 3] [1, 1, 1, 1] : tensor<8x4x2x3xf32> to tensor<8x4x3xf32>
+  %x0 = tensor.collapse_shape %s0 [[0], [1, 2]] : tensor<8x4x3xf32> into tensor<8x12xf32>
+  %x1 = tensor.collapse_shape %s1 [[0], [1, 2]] : tensor<8x4x3xf32> into tensor<8x12xf32>
+  // CHECK: coda.map
+  // expected-remark @below {{[coda-fuse] not fused with the producer: non-projected-map: the reshapes between the two mix dims}}
+  %p = coda.map ins(%x0[m, n], %x1[m, n] : tensor<8x12xf32>, tensor<8x12xf32>) outs(%e0[m, n] : tensor<8x12xf32>) {
+  ^bb0(%v: f32, %u: f32):
+    %0 = arith.mulf %v, %u : f32
+    coda.yield %0 : f32
+  }
+  return %p : tensor<8x12xf32>
+}
+
+// -----
+
+// A map joins a gemm that loads the same, where one stores several values of a column:
+// the u dims are the same if both load one value at them.
+// CHECK-LABEL: func.func @sibling_with_points(
+// CHECK:       %[[G:.*]]:3 = coda.gemm
+// CHECK-NEXT:      acc(
+// CHECK-NEXT:      ins(%{{.*}}[n, u], %{{.*}}[m, n] : tensor<6x2xf32>, tensor<8x6xf32>)
+// CHECK-NEXT:      outs(%{{.*}}[m, n, u], %{{.*}}[m, n], %{{.*}}[m, n] :
+// CHECK-NEXT:    ^bb0(%[[C:.*]]: f32, %[[B0:.*]]: f32, %[[B1:.*]]: f32, %[[V:.*]]: f32):
+// CHECK-DAG:     %[[C0:.*]] = arith.mulf %[[C]], %[[B0]]
+// CHECK-DAG:     %[[C1:.*]] = arith.mulf %[[C]], %[[B1]]
+// CHECK-DAG:     %[[S:.*]] = arith.divf %[[B0]], %[[B1]]
+// CHECK-DAG:     %[[T:.*]] = arith.mulf %[[V]], %[[S]]
+// CHECK-DAG:     %[[X:.*]] = math.exp %[[V]]
+// CHECK:         coda.yield %[[C0]], %[[C1]], %[[X]], %[[T]]
+// CHECK-NOT:   coda.map
+// CHECK:       return %[[G]]#0, %[[G]]#2, %[[G]]#1
+func.func @sibling_with_points(%a: tensor<8x16xf32>, %b: tensor<6x16xf32>, %v: tensor<8x6xf32>, %bias: tensor<6x2xf32>) -> (tensor<8x6x2xf32>, tensor<8x6xf32>, tensor<8x6xf32>) {
+  %e = tensor.empty() : tensor<8x6x2xf32>
+  %e0 = tensor.empty() : tensor<8x6xf32>
+  %y, %x = coda.gemm acc(%a[m, k] * %b[n, k] : tensor<8x16xf32>, tensor<6x16xf32>) ins(%bias[n, u], %v[m, n] : tensor<6x2xf32>, tensor<8x6xf32>) outs(%e[m, n, u], %e0[m, n] : tensor<8x6x2xf32>, tensor<8x6xf32>) {
+  ^bb0(%c: f32, %b0: f32, %b1: f32, %w: f32):
+    %0 = arith.mulf %c, %b0 : f32
+    %1 = arith.mulf %c, %b1 : f32
+    %2 = math.exp %w : f32
+    coda.yield %0, %1, %2 : f32, f32, f32
+  }
+  %p = coda.map ins(%v[m, n], %bias[n, u] : tensor<8x6xf32>, tensor<6x2xf32>) outs(%e0[m, n] : tensor<8x6xf32>) {
+  ^bb0(%w: f32, %b0: f32, %b1: f32):
+    %0 = arith.divf %b0, %b1 : f32
+    %1 = arith.mulf %w, %0 : f32
+    coda.yield %1 : f32
+  }
+  return %y, %p, %x : tensor<8x6x2xf32>, tensor<8x6xf32>, tensor<8x6xf32>
+}
+
+// -----
+
+// Nothing shows which of the gemm's u dims the map's is.
+// CHECK-LABEL: func.func @neg_sibling_with_points(
+// CHECK:       coda.map
+// CHECK-NEXT:      ins(%{{.*}}[m, n], %{{.*}}[n, u] :
+// CHECK:       coda.gemm
+// CHECK-NEXT:      acc(
+// CHECK-NEXT:      ins(%{{.*}}[m, n] :
+func.func @neg_sibling_with_points(%a: tensor<8x16xf32>, %b: tensor<6x16xf32>, %v: tensor<8x6xf32>, %bias: tensor<6x2xf32>) -> (tensor<8x6x2xf32>, tensor<8x6xf32>) {
+  %e = tensor.empty() : tensor<8x6x2xf32>
+  %e0 = tensor.empty() : tensor<8x6xf32>
+  %p = coda.map ins(%v[m, n], %bias[n, u] : tensor<8x6xf32>, tensor<6x2xf32>) outs(%e0[m, n] : tensor<8x6xf32>) {
+  ^bb0(%w: f32, %b0: f32, %b1: f32):
+    %0 = arith.divf %b0, %b1 : f32
+    %1 = arith.mulf %w, %0 : f32
+    coda.yield %1 : f32
+  }
+  %y = coda.gemm acc(%a[m, k] * %b[n, k] : tensor<8x16xf32>, tensor<6x16xf32>) ins(%v[m, n] : tensor<8x6xf32>) outs(%e[m, n, u] : tensor<8x6x2xf32>) {
+  ^bb0(%c: f32, %w: f32):
+    %0 = arith.mulf %c, %w : f32
+    coda.yield %0, %c : f32, f32
+  }
+  return %y, %p : tensor<8x6x2xf32>, tensor<8x6xf32>
 }
 
 // -----

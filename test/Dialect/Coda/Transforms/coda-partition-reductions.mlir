@@ -653,3 +653,33 @@ func.func @short_rows(%x: tensor<4x16x8xf32>, %t: tensor<16x8xf32>) -> (tensor<8
   }
   return %s, %w : tensor<8xf32>, tensor<8xf32>
 }
+
+// Several values of a column that are stored are no columns of the tile: granules have as
+// many as without them. Where there are accumulators for them, they are.
+// CHECK-LABEL: func.func @stored_points(
+// CHECK: outs(%{{.*}}[m, n, u], fresh add %{{.*}}[n floordiv 128, m] :
+// CHECK: outs(%{{.*}}[m, n, u], fresh add %{{.*}}[n floordiv 64, m] :
+// FEW-LABEL: func.func @stored_points(
+// FEW: outs(%{{.*}}[m, n, u], fresh add %{{.*}}[n floordiv 16, m] :
+// FEW: outs(%{{.*}}[m, n, u], fresh add %{{.*}}[n floordiv 8, m] :
+func.func @stored_points(%x: tensor<128x64xbf16>, %w: tensor<500x64xbf16>, %v: tensor<500x2x64xbf16>) -> (tensor<128x500x2xbf16>, tensor<128xf32>, tensor<128x500x2xbf16>, tensor<128xf32>) {
+  %m = tensor.empty() : tensor<128xf32>
+  %o = tensor.empty() : tensor<128x500x2xbf16>
+  %s:2 = coda.gemm acc(%x[m, k] * %w[n, k] : tensor<128x64xbf16>, tensor<500x64xbf16>)
+      outs(%o[m, n, u], fresh add %m[m] : tensor<128x500x2xbf16>, tensor<128xf32>) {
+  ^bb0(%a: f32):
+    %e = math.exp %a : f32
+    %y = arith.truncf %a : f32 to bf16
+    %z = arith.truncf %e : f32 to bf16
+    coda.yield %y, %z, %e : bf16, bf16, f32
+  }
+  %t:2 = coda.gemm acc(%x[m, k] * %v[n, u, k] : tensor<128x64xbf16>, tensor<500x2x64xbf16>)
+      outs(%o[m, n, u], fresh add %m[m] : tensor<128x500x2xbf16>, tensor<128xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %e = arith.mulf %a, %b : f32
+    %y = arith.truncf %a : f32 to bf16
+    %z = arith.truncf %b : f32 to bf16
+    coda.yield %y, %z, %e : bf16, bf16, f32
+  }
+  return %s#0, %s#1, %t#0, %t#1 : tensor<128x500x2xbf16>, tensor<128xf32>, tensor<128x500x2xbf16>, tensor<128xf32>
+}

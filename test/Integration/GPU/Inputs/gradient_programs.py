@@ -8,7 +8,8 @@ of its `@main_grad` are: its own, then a cotangent for each result.
 Rotary embeddings whose tables have gradients, sums over heads, and over sequences where
 these share a table; softmaxes, with the logarithm of their sums, of as few columns as a
 router has; blocks of gate, up and down of several experts, whose weights are one tensor; causal
-attention of a few heads, with the products before and after it.
+attention of a few heads, with the products before and after it; gated units whose gate and
+up are alternating columns of one product.
 """
 
 # name: (sequences, tokens, heads, columns of a half, depth, whether all sequences share
@@ -27,6 +28,15 @@ TABLES = {
 # name: (rows, columns, depth).
 SOFTMAXES = {f"softmax_{columns}": (300, columns, 64) for columns in (4, 5, 6, 8)}
 SOFTMAXES.update({"softmax_8_few": (7, 8, 520), "softmax_4_one": (1, 4, 64), "softmax_8_many": (4096, 8, 192)})
+# name: (rows, columns, depth, dims that the types leave open).
+GLUS = {
+    "pairs": (256, 256, 192, ""),
+    "pairs_ragged": (300, 200, 136, ""),
+    "pairs_odd": (130, 129, 64, ""),
+    "pairs_few": (20, 512, 520, ""),
+    "pairs_any": (300, 256, 192, "m"),
+    "pairs_many": (8192, 1024, 256, ""),
+}
 # name: (experts, rows of each, hidden, columns of gate and up).
 EXPERTS = {
     "experts": (4, 256, 128, 384),
@@ -151,6 +161,77 @@ func.func @main(%x: tensor<{m}x{k}xbf16>, %w: tensor<{k}x{n}xbf16>) -> (tensor<{
     linalg.yield %u : f32
   }} -> {row}
   return %p, %lse : tensor<{m}x{n}xbf16>, {row}
+}}
+"""
+
+
+class Glu:
+    def __init__(self, name):
+        self.rows, self.columns, self.depth, self.open = GLUS[name]
+
+    def recipe(self):
+        m, n, k = self.rows, self.columns, self.depth
+        scale = 3 ** 0.5 / k ** 0.25
+        args = [([m, k], scale), ([2 * n, k], scale), ([2 * n], 0.5), ([k, n], 3 ** 0.5 / n ** 0.5), ([m, k], 1.0)]
+        return dict(seed=5, tolerance=1.0,
+                    args=[dict(shape=shape, dtype="bf16", kind="uniform", scale=scale, offset=0.0)
+                          for shape, scale in args])
+
+    def graph(self):
+        m, n, k = "?" if self.open else self.rows, self.columns, self.depth
+        rows, size = ("%rows", "%rows") if self.open else (m, "")
+        x = f"tensor<{m}x{k}xbf16>"
+        both, one, wide = f"tensor<{m}x{2 * n}x", f"tensor<{m}x{n}xbf16>", f"tensor<{m}x{k}xf32>"
+        each = 'iterator_types = ["parallel", "parallel"]'
+        return f"""#left = affine_map<(i, j, k) -> (i, k)>
+#right = affine_map<(i, j, k) -> (j, k)>
+#result = affine_map<(i, j, k) -> (i, j)>
+#tile = affine_map<(i, j) -> (i, j)>
+#column = affine_map<(i, j) -> (j)>
+func.func @main(%x: {x}, %w: tensor<{2 * n}x{k}xbf16>, %b: tensor<{2 * n}xbf16>, %d: tensor<{k}x{n}xbf16>) -> {x} {{
+  %i0 = arith.constant 0 : index
+  %rows = tensor.dim %x, %i0 : {x}
+  %zero = arith.constant 0.0 : f32
+  %unit = arith.constant 1.0 : f32
+  %alpha = arith.constant 1.702 : f32
+  %e = tensor.empty({size}) : {both}f32>
+  %eb = tensor.empty({size}) : {both}bf16>
+  %e1 = tensor.empty({size}) : {one}
+  %ey = tensor.empty({size}) : {wide}
+  %eo = tensor.empty({size}) : {x}
+  %f = linalg.fill ins(%zero : f32) outs(%e : {both}f32>) -> {both}f32>
+  %fy = linalg.fill ins(%zero : f32) outs(%ey : {wide}) -> {wide}
+  %h = linalg.matmul indexing_maps = [#left, #right, #result] ins(%x, %w : {x}, tensor<{2 * n}x{k}xbf16>) outs(%f : {both}f32>) -> {both}f32>
+  %hb = linalg.generic {{indexing_maps = [#tile, #column, #tile], {each}}} ins(%h, %b : {both}f32>, tensor<{2 * n}xbf16>) outs(%eb : {both}bf16>) {{
+  ^bb0(%a: f32, %c: bf16, %o: bf16):
+    %t = arith.extf %c : bf16 to f32
+    %u = arith.addf %a, %t : f32
+    %r = arith.truncf %u : f32 to bf16
+    linalg.yield %r : bf16
+  }} -> {both}bf16>
+  %gate = tensor.extract_slice %hb[0, 0] [{rows}, {n}] [1, 2] : {both}bf16> to {one}
+  %up = tensor.extract_slice %hb[0, 1] [{rows}, {n}] [1, 2] : {both}bf16> to {one}
+  %unit_of = linalg.generic {{indexing_maps = [#tile, #tile, #tile], {each}}} ins(%gate, %up : {one}, {one}) outs(%e1 : {one}) {{
+  ^bb0(%a: bf16, %c: bf16, %o: bf16):
+    %g = arith.extf %a : bf16 to f32
+    %u = arith.extf %c : bf16 to f32
+    %s = arith.mulf %g, %alpha : f32
+    %n = arith.negf %s : f32
+    %p = math.exp %n : f32
+    %q = arith.addf %p, %unit : f32
+    %v = arith.divf %g, %q : f32
+    %l = arith.addf %u, %unit : f32
+    %t = arith.mulf %l, %v : f32
+    %r = arith.truncf %t : f32 to bf16
+    linalg.yield %r : bf16
+  }} -> {one}
+  %y = linalg.matmul indexing_maps = [#left, #right, #result] ins(%unit_of, %d : {one}, tensor<{k}x{n}xbf16>) outs(%fy : {wide}) -> {wide}
+  %out = linalg.generic {{indexing_maps = [#tile, #tile], {each}}} ins(%y : {wide}) outs(%eo : {x}) {{
+  ^bb0(%a: f32, %o: bf16):
+    %r = arith.truncf %a : f32 to bf16
+    linalg.yield %r : bf16
+  }} -> {x}
+  return %out : {x}
 }}
 """
 
@@ -356,6 +437,8 @@ def programs():
         yield name, Tables(name)
     for name in SOFTMAXES:
         yield name, Softmax(name)
+    for name in GLUS:
+        yield name, Glu(name)
     for name in EXPERTS:
         yield name, Experts(name)
     for name in ATTENTIONS:

@@ -85,6 +85,7 @@ enum class JoinKind {
   SplitProducer, ///< a reshape: first split the producer's dims
   SplitConsumer, ///< a reshape: first split the consumer's dims
   Unroll,    ///< first turn a dim of one of the two into a u dim
+  Points,    ///< slices at the points of a dim: first load all, at u points
   Slice      ///< the producer is cut into gemms of parts of its weight
 };
 
@@ -116,6 +117,10 @@ struct JoinPlan {
   /// Unroll: the op and its dim.
   TileOpInterface unrolled;
   unsigned unrolledDim = 0;
+  /// Points: the consumer's inputs that are slices of one value, or the same reshape
+  /// of such, each with the point of dim `pointDim` of the value that it takes.
+  SmallVector<std::pair<unsigned, int64_t>> points;
+  unsigned pointDim = 0;
   /// Slice: the producer's dim that is cut and the parts, (offset, size).
   unsigned slicedDim = 0;
   std::set<std::pair<int64_t, int64_t>> parts;

@@ -315,7 +315,9 @@ def FusePass : InterfacePass<"coda-fuse", "FunctionOpInterface"> {
     tensor that they reduce, gate and up into one gemm with two accumulators.
     Small maps over fewer dims (a row's rsqrt) are copied into their readers. A
     reshape between the two becomes a finer iteration space; a slice of a gemm's
-    result becomes a gemm of a slice of the weight. Maps that join no producer
+    result becomes a gemm of a slice of the weight. Slices that together take all
+    points of a dim, every second column and the others say, become one load of all of
+    them at a u dim. Maps that join no producer
     but load one value are merged with each other, or with a gemm that loads it.
     A result that is what the op loads there is the loaded value.
     A sum of the producer over columns that a tile holds, those of a head say, is a

@@ -36,6 +36,15 @@ TileOpInterface splitDims(RewriterBase &rewriter, TileOpInterface op,
 TileOpInterface unrollDim(RewriterBase &rewriter, TileOpInterface op,
                           unsigned dim);
 
+/// Loads `whole` instead of the inputs in `points`, which are slices of it: each
+/// what lies at the point given with it of dim `dim`, a u dim of the new op. All are
+/// loaded through one map. Replaces `op`.
+///
+///   coda.map ins(%w[:, 0][n], %w[:, 1][n])  ==>  coda.map ins(%w[n, u])
+TileOpInterface
+loadPoints(RewriterBase &rewriter, TileOpInterface op, Value whole, unsigned dim,
+           ArrayRef<std::pair<unsigned, int64_t>> points);
+
 /// What `mergeTileOps` does: how the consumer's domain maps to the producer's.
 struct MergePlan {
   /// Consumer dim (by position) -> producer dim, for dims of both; -1: a dim of
