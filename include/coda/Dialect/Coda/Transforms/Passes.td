@@ -325,8 +325,9 @@ def FusePass : InterfacePass<"coda-fuse", "FunctionOpInterface"> {
     A gemm whose result another gemm only adds to an accumulator gives its
     products to that accumulator; what it is multiplied by before, one value for a
     row or for all, its left factor is multiplied by where a tile op makes that
-    (f16: with `allow-f16-range`, or by a constant of at most 1). Gemms are never
-    recomputed.
+    (f16: with `allow-f16-range`, or by a constant of at most 1). What a gemm only
+    adds up over a batch, linear in the product, is contracted over it. Gemms are
+    never recomputed.
 
     What is refused gets a remark with a reason of the closed list.
 
@@ -500,7 +501,8 @@ def PartitionReductionsPass
     combiner, becomes one per granule of 128 columns or 64 rows, those of one
     fragment, `tensor<P x M x f32>`: a tile then writes its own and none waits for
     another. What has no more than 128 rows, or columns, a tile holds. Of several dims
-    that it drops the inner ones make up the granule. Where `row-granule` is less than
+    that it drops the inner ones make up the granule; rows of two that some operand
+    does not have next to each other are in none together. Where `row-granule` is less than
     `granule` rows are not split: their groups, of which the last may have fewer, are an
     index of the result, `m floordiv 64`, and a tile may have several. So are the groups
     of columns, and of rows, the number of which is no multiple of the granule, or is not
@@ -513,7 +515,8 @@ def PartitionReductionsPass
     magnitude of a tensor say, is taken over columns first, and over rows by a
     map; where a column that is kept lies within one that is dropped, the weight of
     a norm of heads say, over rows first, and the columns dropped are rows of the
-    map. The granule is fixed, so a row's bits depend neither on M nor on the
+    map. A batch is reduced last, too, by that map: a tile has no more than one of it.
+    The granule is fixed, so a row's bits depend neither on M nor on the
     tile; with `few-rows-granule` it is a half, a quarter, and so on down to that
     where there are few rows, until tiles of as many columns, and as many rows but
     at least 64, are 128, or a row would have more than `max-partials`; down to 32
