@@ -585,8 +585,14 @@ static FailureOr<DimPoint> getPoint(tensor::ExtractSliceOp slice) {
 /// The slice at a point that `value` is, or is a reshape of; null if there is none.
 static tensor::ExtractSliceOp getPointSlice(Value value) {
   Operation *def = value.getDefiningOp();
-  if (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(def))
+  if (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(def)) {
+    // A number has no dims beside which that of the points could stand.
+    if (llvm::any_of(ValueRange{value, def->getOperand(0)}, [](Value v) {
+          return cast<RankedTensorType>(v.getType()).getRank() == 0;
+        }))
+      return nullptr;
     def = def->getOperand(0).getDefiningOp();
+  }
   auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(def);
   return slice && succeeded(getPoint(slice)) ? slice : nullptr;
 }

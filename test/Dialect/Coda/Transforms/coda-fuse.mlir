@@ -663,6 +663,34 @@ func.func @neg_mixed_points(%a: tensor<8x16xf32>, %b: tensor<4x2x3x16xf32>) -> t
 
 // -----
 
+// A number has no dims beside which that of the points could stand.
+// CHECK-LABEL: func.func @neg_point_alone(
+func.func @neg_point_alone(%a: tensor<2xf32>) -> tensor<1x1xf32> {
+  %e = tensor.empty() : tensor<2xf32>
+  %e0 = tensor.empty() : tensor<1x1xf32>
+  %y = coda.map ins(%a[n] : tensor<2xf32>) outs(%e[n] : tensor<2xf32>) {
+  ^bb0(%v: f32):
+    %0 = math.exp %v : f32
+    coda.yield %0 : f32
+  }
+  %s0 = tensor.extract_slice %y[0] [1] [1] : tensor<2xf32> to tensor<f32>
+  // expected-note @below {{because of this op}}
+  %s1 = tensor.extract_slice %y[1] [1] [1] : tensor<2xf32> to tensor<f32>
+  %x0 = tensor.expand_shape %s0 [] output_shape [1, 1] : tensor<f32> into tensor<1x1xf32>
+  %x1 = tensor.expand_shape %s1 [] output_shape [1, 1] : tensor<f32> into tensor<1x1xf32>
+  // CHECK: coda.map
+  // CHECK: coda.map
+  // expected-remark @below {{[coda-fuse] not fused with the producer: other-reader: the result is not read through slices of its columns only}}
+  %p = coda.map ins(%x0[m, n], %x1[m, n] : tensor<1x1xf32>, tensor<1x1xf32>) outs(%e0[m, n] : tensor<1x1xf32>) {
+  ^bb0(%v: f32, %u: f32):
+    %0 = arith.mulf %v, %u : f32
+    coda.yield %0 : f32
+  }
+  return %p : tensor<1x1xf32>
+}
+
+// -----
+
 // A map joins a gemm that loads the same, where one stores several values of a column:
 // the u dims are the same if both load one value at them.
 // CHECK-LABEL: func.func @sibling_with_points(
