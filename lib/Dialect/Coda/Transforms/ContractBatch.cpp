@@ -19,17 +19,9 @@ namespace {
 enum class Dependence { None, Linear, Other };
 } // namespace
 
-static Dependence getDependence(Value value, TileOpInterface op) {
-  if (auto arg = dyn_cast<BlockArgument>(value)) {
-    bool isAcc = llvm::is_contained(op.getAccArguments(0), arg);
-    return isAcc ? Dependence::Linear : Dependence::None;
-  }
-  Operation *def = value.getDefiningOp();
-  if (def->getBlock() != &op.getBody().front())
-    return Dependence::None;
-  SmallVector<Dependence> operands;
-  for (Value operand : def->getOperands())
-    operands.push_back(getDependence(operand, op));
+/// That of the result of `def` by those of its operands.
+static Dependence getDependence(Operation *def,
+                                ArrayRef<Dependence> operands) {
   auto areAll = [&](Dependence wanted) {
     return llvm::count(operands, wanted) == std::ptrdiff_t(operands.size());
   };
@@ -49,9 +41,27 @@ static Dependence getDependence(Value value, TileOpInterface op) {
   return isLinear ? Dependence::Linear : Dependence::Other;
 }
 
+/// That of each value that the region of `op`, of one accumulator, computes.
+static llvm::DenseMap<Value, Dependence> getDependences(TileOpInterface op) {
+  llvm::DenseMap<Value, Dependence> found;
+  for (BlockArgument arg : op.getBody().getArguments())
+    found[arg] = Dependence::None;
+  for (BlockArgument arg : op.getAccArguments(0))
+    found[arg] = Dependence::Linear;
+  for (Operation &inner : op.getBody().front().without_terminator()) {
+    SmallVector<Dependence> operands;
+    for (Value operand : inner.getOperands())
+      operands.push_back(found.lookup(operand));
+    for (Value result : inner.getResults())
+      found[result] = getDependence(&inner, operands);
+  }
+  return found;
+}
+
 /// Whether `op` does nothing with what the points of its b dim `dim` have but add
 /// up values that are linear in the accumulator, of factors that differ in it.
-static bool isSummed(TileOpInterface op, unsigned dim) {
+static bool isSummed(TileOpInterface op, unsigned dim,
+                     const llvm::DenseMap<Value, Dependence> &dependences) {
   for (unsigned i = 0; i < op.getInputs().size(); ++i)
     if (op.getInputMap(i).isFunctionOfDim(dim))
       return false;
@@ -59,7 +69,7 @@ static bool isSummed(TileOpInterface op, unsigned dim) {
     if (!isa_and_nonnull<AddAttr>(op.getCombiner(o)) || !op.getFresh()[o] ||
         op.getOutputMap(o).isFunctionOfDim(dim) ||
         llvm::any_of(op.getYieldedValues(o), [&](Value value) {
-          return getDependence(value, op) != Dependence::Linear;
+          return dependences.lookup(value) != Dependence::Linear;
         }))
       return false;
   // The number of points would be lost, as are their own indices.
@@ -75,9 +85,12 @@ TileOpInterface coda::contractBatch(RewriterBase &rewriter,
   if (spec.accSizes.size() != 1)
     return {};
   unsigned numBatch = spec.dims[static_cast<unsigned>(DimKind::b)];
+  if (numBatch == 0)
+    return {};
+  llvm::DenseMap<Value, Dependence> dependences = getDependences(op);
   SmallVector<bool> isContracted(op.getNumDomainDims());
   for (unsigned d = 0; d < numBatch; ++d)
-    isContracted[d] = isSummed(op, d);
+    isContracted[d] = isSummed(op, d, dependences);
   unsigned count = llvm::count(isContracted, true);
   if (count == 0)
     return {};

@@ -1,7 +1,11 @@
 // RUN: coda-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(coda-fuse))' | FileCheck %s
+// RUN: coda-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(coda-fuse{numerics=strict}))' | FileCheck %s --check-prefix=STRICT
 
 // Keys that four heads share: what each would give their gradient is only added up, times
 // what does not differ. A head is a part of the contraction.
+// A sum in another order is nothing for strict numerics.
+// STRICT-LABEL: func.func @shared_keys(
+// STRICT:       acc(%{{.*}}[b0, b1, k, m] * %{{.*}}[b0, b1, k, n] :
 // CHECK-LABEL: func.func @shared_keys(
 // CHECK-SAME:    %[[P:.*]]: tensor<2x4x64x16xf32>, %[[Q:.*]]: tensor<2x4x64x8xf32>, %[[R:.*]]: tensor<2x16xf32>)
 // CHECK:       coda.gemm
