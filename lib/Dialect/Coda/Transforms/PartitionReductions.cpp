@@ -399,12 +399,14 @@ void PartitionReductionsPass::reduceOneKindFirst(RewriterBase &rewriter,
   rewriter.setInsertionPoint(op);
   for (unsigned o = 0; o < spec.outputs.size(); ++o) {
     AffineMap &map = spec.maps[firstOutputMap + o];
-    SmallVector<unsigned> batch, rows, columns;
+    SmallVector<unsigned> batch, rows, columns, outerRows;
     bool keepsInner = false;
     for (unsigned d = 0; d < op.getNumDomainDims(); ++d) {
       DimKind kind = op.getDimKind(d);
       if (map.isFunctionOfDim(d)) {
         keepsInner |= kind == DimKind::n && !columns.empty();
+        if (kind == DimKind::m)
+          outerRows = rows;
         continue;
       }
       if (kind == DimKind::b)
@@ -419,6 +421,11 @@ void PartitionReductionsPass::reduceOneKindFirst(RewriterBase &rewriter,
     SmallVector<unsigned> later = batch;
     if (!rows.empty() && !columns.empty())
       llvm::append_range(later, keepsInner ? columns : rows);
+    // Nor has a tile of products the same row of each of several sequences. Of a map
+    // loops reduce these as fast.
+    for (unsigned d : outerRows)
+      if (op.getNumProducts() != 0 && !llvm::is_contained(later, d))
+        later.push_back(d);
     if (!isCandidate(op, o) || later.empty())
       continue;
     combiners[o] = op.getCombiner(o);
@@ -584,7 +591,7 @@ PartitionReductionsPass::getCut(TileOpInterface op, unsigned o) {
     // Rows that a tile holds are no two groups.
     int64_t held = *kind == DimKind::m && cut.counting.empty() ? this->granule
                                                                : granule;
-    if (beginsRun(d) && covered != granule) {
+    if (beginsRun(d)) {
       cut.counting.insert(cut.counting.begin(), d);
       covered = granule;
       continue;

@@ -640,7 +640,9 @@ func.func @of_batch(%x: tensor<8x64x32xf32>, %w: tensor<8x32x16xf32>) -> (tensor
 // CHECK:       outs(fresh add %{{.*}}[m0, n] : tensor<4x8xf32>)
 // CHECK:       ins(add %{{.*}}[p, m] : tensor<4x8xf32>)
 // CHECK:       outs(fresh add %{{.*}}[n] : tensor<8xf32>)
-func.func @short_rows(%x: tensor<4x16x8xf32>, %t: tensor<16x8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+// CHECK:       outs(fresh add %{{.*}}[m0, n] : tensor<2x8xf32>)
+// CHECK:       ins(add %{{.*}}[p, m] : tensor<2x8xf32>)
+func.func @short_rows(%x: tensor<4x16x8xf32>, %t: tensor<16x8xf32>, %x2: tensor<2x64x8xf32>, %t2: tensor<64x8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
   %e = tensor.empty() : tensor<8xf32>
   %s = coda.map ins(%x[m0, m1, n], %t[m1, n] : tensor<4x16x8xf32>, tensor<16x8xf32>) outs(fresh add %e[n] : tensor<8xf32>) {
   ^bb0(%a: f32, %b: f32):
@@ -651,7 +653,41 @@ func.func @short_rows(%x: tensor<4x16x8xf32>, %t: tensor<16x8xf32>) -> (tensor<8
   ^bb0(%a: f32):
     coda.yield %a : f32
   }
-  return %s, %w : tensor<8xf32>, tensor<8xf32>
+  %v = coda.map ins(%x2[m0, m1, n], %t2[m1, n] : tensor<2x64x8xf32>, tensor<64x8xf32>) outs(fresh add %e[n] : tensor<8xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %0 = arith.mulf %a, %b : f32
+    coda.yield %0 : f32
+  }
+  return %s, %w, %v : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}
+
+// A row of each of several sequences, as the gradient of a table of positions is summed: a gemm
+// stores what it adds up, a map that has it already adds it up.
+// CHECK-LABEL: func.func @positions(
+// CHECK:       %[[Y:.*]] = coda.gemm
+// CHECK-NEXT:    acc(%{{.*}}[m0, m1, k] * %{{.*}}[k, n] :
+// CHECK-NEXT:    outs(%{{.*}}[m0, m1, n] : tensor<200x16x8xf32>)
+// CHECK:       %[[P:.*]] = coda.map
+// CHECK-NEXT:    ins(%[[Y]][m, n0, n1] : tensor<200x16x8xf32>)
+// CHECK-NEXT:    outs(fresh add %{{.*}}[m floordiv 64, n0, n1] : tensor<4x16x8xf32>)
+// CHECK:       %[[S:.*]] = coda.map
+// CHECK-NEXT:    ins(add %[[P]][p, m0, m1] : tensor<4x16x8xf32>)
+// CHECK:       coda.map
+// CHECK-NEXT:    ins(%{{.*}}[m0, m1, n] : tensor<200x16x8xf32>)
+// CHECK-NEXT:    outs(fresh add %{{.*}}[m0 floordiv 64, m1, n] : tensor<4x16x8xf32>)
+// CHECK:       %[[T:.*]] = coda.map
+// CHECK:       return %[[S]], %[[T]]
+func.func @positions(%x: tensor<200x16x32xf32>, %w: tensor<32x8xf32>, %g: tensor<200x16x8xf32>) -> (tensor<16x8xf32>, tensor<16x8xf32>) {
+  %e = tensor.empty() : tensor<16x8xf32>
+  %s = coda.gemm acc(%x[m0, m1, k] * %w[k, n] : tensor<200x16x32xf32>, tensor<32x8xf32>) outs(fresh add %e[m1, n] : tensor<16x8xf32>) {
+  ^bb0(%a: f32):
+    coda.yield %a : f32
+  }
+  %t = coda.map ins(%g[m0, m1, n] : tensor<200x16x8xf32>) outs(fresh add %e[m1, n] : tensor<16x8xf32>) {
+  ^bb0(%a: f32):
+    coda.yield %a : f32
+  }
+  return %s, %t : tensor<16x8xf32>, tensor<16x8xf32>
 }
 
 // Several values of a column that are stored are no columns of the tile: granules have as

@@ -12,7 +12,7 @@ that a row that is none shows in every reduction that takes it.
 COMBINERS = ["add", "max", "logaddexp"]
 # name: (rows, columns, depth, dims that the types leave open, outputs). Outputs:
 # y, the tile; columns, a reduction over the rows by each combiner; rows, one over
-# the columns by each; all, the largest magnitude.
+# the columns by each; inner, one over the outer of two dims of rows; all, the largest magnitude.
 SHAPES = {
     "rows_1000": (1000, 256, 192, "", "y columns"),
     "rows_1024": (1024, 256, 192, "", "columns"),
@@ -40,7 +40,11 @@ SHAPES = {
     "padded_any": (1000, 300, 63, "mn", "columns rows all"),
     # Several dims of rows: those of the inner are the groups, or the groups of it.
     "split_rows_4x16": ((4, 16), 64, 64, "", "y columns"),
+    "split_rows_2x64": ((2, 64), 64, 64, "", "y columns"),
     "split_rows_40x32": ((40, 32), 64, 64, "", "y columns"),
+    # The same row of each of several sequences, as the gradient of positions has.
+    "sequences_130x16": ((130, 16), 64, 64, "", "y inner"),
+    "sequences_3x100": ((3, 100), 64, 64, "", "inner columns"),
     "split_rows_10x100": ((10, 100), 64, 64, "", "y columns"),
     "split_rows_3x300": ((3, 300), 64, 64, "", "y columns"),
     "split_rows_3x300_any": ((3, 300), 64, 64, "m", "y columns"),
@@ -82,6 +86,8 @@ class Program:
             found.append((self.m + ["n"], "bf16", None, "%y"))
         for combiner in COMBINERS if "columns" in self.kinds else []:
             found.append((["n"], "f32", combiner, "%sum" if combiner == "add" else "%v"))
+        for combiner in COMBINERS if "inner" in self.kinds else []:
+            found.append((self.m[1:] + ["n"], "f32", combiner, "%sum" if combiner == "add" else "%v"))
         for combiner in COMBINERS if "rows" in self.kinds else []:
             found.append((self.m, "f32", combiner, "%sum" if combiner == "add" else "%v"))
         if "all" in self.kinds:
