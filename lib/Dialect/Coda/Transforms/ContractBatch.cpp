@@ -9,7 +9,6 @@
 #include "coda/Dialect/Coda/Transforms/TileOpUtils.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace mlir::coda;
@@ -91,59 +90,32 @@ TileOpInterface coda::contractBatch(RewriterBase &rewriter,
   SmallVector<bool> isContracted(op.getNumDomainDims());
   for (unsigned d = 0; d < numBatch; ++d)
     isContracted[d] = isSummed(op, d, dependences);
-  unsigned count = llvm::count(isContracted, true);
-  if (count == 0)
+  if (!llvm::is_contained(isContracted, true))
     return {};
 
   // The others keep their order; those that are contracted come before k.
-  spec.dims[static_cast<unsigned>(DimKind::b)] -= count;
-  spec.dims[static_cast<unsigned>(DimKind::k)] += count;
+  unsigned firstU = op.getDimPosition(DimKind::u, 0);
   unsigned firstK = op.getDimPosition(DimKind::k, 0);
-  SmallVector<AffineExpr> newDims(op.getNumDomainDims());
-  unsigned nextKept = 0, nextContracted = firstK - count;
-  for (unsigned d = 0; d < newDims.size(); ++d) {
-    if (d == firstK)
-      nextKept += count;
-    newDims[d] = rewriter.getAffineDimExpr(isContracted[d] ? nextContracted++
-                                                           : nextKept++);
-  }
-  for (AffineMap &map : spec.maps)
-    map = map.replaceDimsAndSymbols(newDims, {}, newDims.size(), 0);
+  SmallVector<unsigned> order, contracted;
+  for (unsigned d = 0; d < firstK; ++d)
+    (isContracted[d] ? contracted : order).push_back(d);
+  llvm::append_range(order, contracted);
+  llvm::append_range(order, llvm::seq(firstK, op.getNumDomainDims()));
   // What no dim is dropped of any more is a store.
-  unsigned numParallel =
-      firstK - count - spec.dims[static_cast<unsigned>(DimKind::u)];
-  auto isStore = [&](AffineMap map) {
-    return llvm::all_of(llvm::seq(numParallel), [&](unsigned d) {
-      return map.isFunctionOfDim(d);
-    });
-  };
-  unsigned firstOutput = spec.maps.size() - spec.outputs.size();
   for (unsigned o = 0; o < spec.outputs.size(); ++o) {
-    if (!isStore(spec.maps[firstOutput + o]))
+    bool isStore = llvm::all_of(llvm::seq(firstU), [&](unsigned d) {
+      return isContracted[d] || op.getOutputMap(o).isFunctionOfDim(d);
+    });
+    if (!isStore)
       continue;
     spec.combiners[o] = rewriter.getUnitAttr();
     spec.fresh[o] = false;
   }
-
-  OpBuilder::InsertionGuard guard(rewriter);
-  rewriter.setInsertionPoint(op);
-  TileOpInterface result = createTileOp(rewriter, op->getLoc(), spec);
-  result->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  Block &body = result.getBody().front();
-  IRMapping mapping;
-  mapping.map(op.getBody().getArguments(), body.getArguments());
-  rewriter.setInsertionPointToEnd(&body);
-  for (Operation &inner : op.getBody().front()) {
-    Operation *copy = rewriter.clone(inner, mapping);
-    auto index = dyn_cast<IndexOp>(copy);
-    if (!index || index.getDim().getKind() != DimKind::b)
-      continue;
-    unsigned number = index.getDim().getIndex();
-    unsigned before =
-        llvm::count(ArrayRef(isContracted).take_front(number), true);
-    index.setDimAttr(
-        DimAttr::get(op->getContext(), DimKind::b, number - before));
-  }
+  spec.dims[static_cast<unsigned>(DimKind::b)] -= contracted.size();
+  spec.dims[static_cast<unsigned>(DimKind::k)] += contracted.size();
+  reorderDims(spec, order);
+  TileOpInterface result = recreate(rewriter, op, spec);
+  renameDims(op, result, order);
   rewriter.replaceOp(op, result->getResults());
   return result;
 }

@@ -12,7 +12,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -24,37 +23,6 @@ namespace mlir::coda {
 
 using namespace mlir;
 using namespace mlir::coda;
-
-/// A tile op like `op` with the operands and maps of `spec`, which are those of
-/// `outputs` only; the region is copied as it is.
-static TileOpInterface recreate(RewriterBase &rewriter, TileOpInterface op,
-                                const TileOpSpec &spec,
-                                ArrayRef<unsigned> outputs) {
-  OpBuilder::InsertionGuard guard(rewriter);
-  rewriter.setInsertionPoint(op);
-  TileOpInterface result = createTileOp(rewriter, op->getLoc(), spec);
-  result->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  IRMapping mapping;
-  mapping.map(op.getBody().getArguments(), result.getBody().getArguments());
-  rewriter.setInsertionPointToEnd(&result.getBody().front());
-  Block &body = op.getBody().front();
-  for (Operation &inner : body.without_terminator())
-    rewriter.clone(inner, mapping);
-  SmallVector<Value> yielded;
-  for (unsigned o : outputs)
-    for (Value value : op.getYieldedValues(o))
-      yielded.push_back(mapping.lookupOrDefault(value));
-  YieldOp::create(rewriter, body.getTerminator()->getLoc(), yielded);
-  return result;
-}
-
-/// The same with all outputs.
-static TileOpInterface recreate(RewriterBase &rewriter, TileOpInterface op,
-                                const TileOpSpec &spec) {
-  return recreate(
-      rewriter, op, spec,
-      llvm::to_vector(llvm::seq<unsigned>(0, op.getOutputs().size())));
-}
 
 /// The extent of domain dim `dim` of `op`.
 static OpFoldResult getExtent(RewriterBase &rewriter, TileOpInterface op,
@@ -282,30 +250,6 @@ static bool reducesGroupsOver(TileOpInterface op, ArrayRef<unsigned> dims) {
       });
 }
 
-/// Has the region of `copy`, the dims of which are those of `op` in the order `order`,
-/// name them as they are now.
-static void renameDims(TileOpInterface op, TileOpInterface copy,
-                       ArrayRef<unsigned> order) {
-  auto rename = [&](DimAttr dim) {
-    unsigned place =
-        llvm::find(order, op.getDimPosition(dim.getKind(), dim.getIndex())) -
-        order.begin();
-    DimKind kind = copy.getDimKind(place);
-    return DimAttr::get(op->getContext(), kind,
-                        place - copy.getDimPosition(kind, 0));
-  };
-  for (Operation &inner : copy.getBody().front()) {
-    if (auto index = dyn_cast<IndexOp>(inner))
-      index.setDimAttr(rename(index.getDim()));
-    if (auto group = dyn_cast<GroupReduceOp>(inner)) {
-      SmallVector<Attribute> over;
-      for (auto dim : group.getOver().getAsRange<DimAttr>())
-        over.push_back(rename(dim));
-      group.setOverAttr(ArrayAttr::get(op->getContext(), over));
-    }
-  }
-}
-
 SmallVector<TileOpInterface>
 PartitionReductionsPass::separateOuterSums(RewriterBase &rewriter,
                                            TileOpInterface op) {
@@ -369,11 +313,7 @@ PartitionReductionsPass::separateOuterSums(RewriterBase &rewriter,
         return !has(d, DimKind::b) && !has(d, DimKind::m) &&
                !has(d, DimKind::n);
       });
-      SmallVector<AffineExpr> places(order.size());
-      for (auto [place, d] : llvm::enumerate(order))
-        places[d] = rewriter.getAffineDimExpr(place);
-      for (AffineMap &map : spec.maps)
-        map = map.replaceDimsAndSymbols(places, {}, order.size(), 0);
+      reorderDims(spec, order);
       int32_t &m = spec.dims[static_cast<unsigned>(DimKind::m)];
       int32_t &n = spec.dims[static_cast<unsigned>(DimKind::n)];
       n += m - static_cast<int32_t>(rows.size());

@@ -48,20 +48,18 @@ coda::matchSumOfExponentials(RaiseContext &context, const Expr *expr,
   if (!term || !stripCasts(term)->isOp("math.exp"))
     return std::nullopt;
   sum.exponent = stripCasts(term)->operands[0];
-  if (row)
+  if (!row)
+    llvm::append_range(sum.rows, total->indices);
+  else
     sum.rows = {row};
-  for (AffineExpr index : total->indices) {
-    if (!row)
-      sum.rows.push_back(index);
-    else if (graph.getAssumedDim(index) == row)
+  for (AffineExpr index : total->indices)
+    if (row && graph.getAssumedDim(index) == row)
       sum.rows = {index};
-  }
   Sum exponent = flattenSum(sum.exponent);
   for (auto part : exponent.terms)
     (part.second->dependsOn(sum.column) ? sum.matrix : sum.shift)
         .push_back(part);
-  if ((row && sum.rows.empty()) || sum.matrix.empty() ||
-      exponent.constant != 0.0)
+  if (sum.matrix.empty() || exponent.constant != 0.0)
     return std::nullopt;
   return sum;
 }

@@ -82,6 +82,22 @@ TileOpInterface cloneIntoReader(RewriterBase &rewriter,
 TileOpInterface sliceTileOp(RewriterBase &rewriter, TileOpInterface op,
                             unsigned dim, int64_t offset, int64_t size);
 
+/// A tile op like `op`, before it, with the operands and maps of `spec`, which are
+/// those of `outputs` only; the region is copied as it is. `op` stays.
+TileOpInterface recreate(RewriterBase &rewriter, TileOpInterface op,
+                         const TileOpSpec &spec, ArrayRef<unsigned> outputs);
+/// The same with all outputs.
+TileOpInterface recreate(RewriterBase &rewriter, TileOpInterface op,
+                         const TileOpSpec &spec);
+
+/// Has the maps of `spec` take the dims in the order `order`, by their positions before;
+/// how many there are of each kind is for the caller to set.
+void reorderDims(TileOpSpec &spec, ArrayRef<unsigned> order);
+/// Has the region of `copy`, the dims of which are those of `op` in the order `order`,
+/// name them as they are now.
+void renameDims(TileOpInterface op, TileOpInterface copy,
+                ArrayRef<unsigned> order);
+
 /// Makes the b dims of `op`, a gemm of one accumulator, that it only adds up over, as
 /// the gradient of keys that several heads share does, dims of the contraction:
 /// then no product of one of the batch is anywhere. Replaces `op`; null, with
