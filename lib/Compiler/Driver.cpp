@@ -245,6 +245,10 @@ LogicalResult Compilation::checkOptions() {
   if (options.allowF16Range && options.numerics == Numerics::Strict)
     return fail("--allow-f16-range lets row scales be deferred, and "
                 "--numerics=strict defers none; leave one of the two out");
+  if (options.f32Products != F32Products::F32 &&
+      options.numerics == Numerics::Strict)
+    return fail("--f32-products multiplies parts of factors, which rounds "
+                "otherwise than --numerics=strict keeps; leave one of the two out");
   if (options.save != "min" && options.save != "stored" &&
       options.save != "all")
     return fail("--save=" + llvm::Twine(options.save) +
@@ -323,6 +327,7 @@ LogicalResult Compilation::fuse() {
   pipeline.allMaps = options.target != "cpu";
   pipeline.numerics = options.numerics;
   pipeline.allowF16Range = options.allowF16Range;
+  pipeline.f32Products = options.f32Products;
   return runPasses(
       [&](OpPassManager &pm) {
         buildFusePipeline(pm, pipeline);
@@ -379,6 +384,7 @@ LogicalResult Compilation::differentiate() {
   pipeline.fuse = options.fuse && !options.reference;
   pipeline.numerics = options.numerics;
   pipeline.allowF16Range = options.allowF16Range;
+  pipeline.f32Products = options.f32Products;
   return runPasses(
       [&](OpPassManager &pm) { buildAutodiffPipeline(pm, pipeline); },
       "differentiating");

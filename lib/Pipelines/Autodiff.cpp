@@ -44,6 +44,8 @@ void coda::buildAutodiffPipeline(OpPassManager &pm,
   pm.addPass(createAutodiffPass(autodiff));
   addCleanup(pm);
   if (options.fuse) {
+    // Only now: a rounding to parts has no derivative.
+    fuse.f32Products = options.f32Products;
     addFusion(pm, fuse);
     addLaunches(pm, fuse);
   }

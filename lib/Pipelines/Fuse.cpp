@@ -57,6 +57,15 @@ void coda::addFusion(OpPassManager &pm, const FusePipelineOptions &options,
   fuse.allowF16Range = options.allowF16Range;
   pm.addNestedPass<func::FuncOp>(createFusePass(fuse));
   addCleanup(pm);
+  if (options.f32Products == F32Products::F32)
+    return;
+  // What the products are of is known now; their parts join what makes them.
+  SplitF32PassOptions split;
+  split.products = options.f32Products;
+  pm.addNestedPass<func::FuncOp>(createSplitF32Pass(split));
+  addCleanup(pm);
+  pm.addNestedPass<func::FuncOp>(createFusePass(fuse));
+  addCleanup(pm);
 }
 
 void coda::addPartialSums(OpPassManager &pm, Numerics numerics,

@@ -87,6 +87,12 @@ int main(int argc, char **argv) {
       cl::desc("Defer row scales in f16 too, though un-normalised values may "
                "overflow; not with --numerics=strict, which defers none"),
       cl::cat(category));
+  cl::opt<std::string> f32Products(
+      "f32-products",
+      cl::desc("What multiplies f32 factors: f32, as they are, which on sm_90a are "
+               "loops; bf16x3 or bf16x6: sums of so many products of bf16 parts, on "
+               "the matrix unit"),
+      cl::init("f32"), cl::cat(category));
   cl::opt<bool> grad(
       "grad",
       cl::desc("Differentiate the entry: adds its forward F_fwd, its backward "
@@ -171,7 +177,7 @@ int main(int argc, char **argv) {
                  " is given twice");
   }
   for (const cl::opt<std::string> *option :
-       {&target, &emit, &numerics, &report, &entry, &save, &gradDtype,
+       {&target, &emit, &numerics, &f32Products, &report, &entry, &save, &gradDtype,
         &residualGrad, &cpu, &scheduleDatabase, &gpu})
     if (option->getNumOccurrences() && option->empty())
       return bad("--" + option->ArgStr + " needs a value");
@@ -191,6 +197,10 @@ int main(int argc, char **argv) {
       numerics != "strict")
     return bad("--numerics=" + numerics +
                " is unknown; there are relaxed, batch-invariant and strict");
+  if (f32Products != "f32" && f32Products != "bf16x3" &&
+      f32Products != "bf16x6")
+    return bad("--f32-products=" + f32Products +
+               " is unknown; there are f32, bf16x3 and bf16x6");
   if (!grad)
     for (const auto &[flag, given] :
          {std::pair("save", save.getNumOccurrences()),
@@ -207,6 +217,10 @@ int main(int argc, char **argv) {
     options.numerics = mlir::coda::Numerics::BatchInvariant;
   if (numerics == "strict")
     options.numerics = mlir::coda::Numerics::Strict;
+  if (f32Products == "bf16x3")
+    options.f32Products = mlir::coda::F32Products::BF16x3;
+  if (f32Products == "bf16x6")
+    options.f32Products = mlir::coda::F32Products::BF16x6;
   options.fuse = !noFuse && !reference && !referenceF64;
   options.reference = reference || referenceF64;
   options.referenceBorders = referenceF64;

@@ -33,6 +33,8 @@ what runs
   --numerics=relaxed|batch-invariant|strict, --allow-f16-range
                         passed on to coda-compile; batch-invariant with
                         --device=cuda, strict with --device=cpu
+  --f32-products=f32|bf16x3|bf16x6
+                        passed on to coda-compile, for the fused program
   --compile-arg=X       any other argument for coda-compile (repeatable), where
                         it compiles for the device
 
@@ -142,7 +144,7 @@ Result<Options> parseOptions(const std::vector<std::string> &arguments) {
     bool isOther = flag == "--device" || flag == "--seed" ||
                    flag == "--extent" || flag == "--integers" ||
                    flag == "--repeat" || flag == "--numerics" ||
-                   flag == "--compile-arg" || flag == "--grad-constants" ||
+                   flag == "--f32-products" || flag == "--compile-arg" || flag == "--grad-constants" ||
                    flag == "--save" || flag == "--grad-dtype" ||
                    flag == "--residual-grad";
     if (!string && !isOther)
@@ -204,6 +206,11 @@ Result<Options> parseOptions(const std::vector<std::string> &arguments) {
         return Failure{"--numerics=" + text + " is unknown; there are relaxed, "
                        "batch-invariant and strict"};
       numerics = text;
+    } else if (flag == "--f32-products") {
+      if (text != "f32" && text != "bf16x3" && text != "bf16x6")
+        return Failure{"--f32-products=" + text + " is unknown; there are f32, "
+                       "bf16x3 and bf16x6"};
+      options.compileArguments.push_back(flag + "=" + text);
     } else {
       if (text[0] != '-')
         return Failure{"--compile-arg=" + text + " would be another input; "

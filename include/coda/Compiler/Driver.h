@@ -13,6 +13,7 @@
 #ifndef CODA_COMPILER_DRIVER_H
 #define CODA_COMPILER_DRIVER_H
 
+#include "coda/Dialect/Coda/Transforms/F32Products.h"
 #include "coda/Dialect/Coda/Transforms/Numerics.h"
 
 #include "mlir/Support/LLVM.h"
@@ -56,6 +57,8 @@ struct CompileOptions {
   bool plainGemms = false;
   /// Defer row scales in f16 too, where un-normalised values may overflow.
   bool allowF16Range = false;
+  /// What multiplies f32 factors (coda-split-f32).
+  F32Products f32Products = F32Products::F32;
   /// Differentiate `entry`: the artifact also has its forward, its backward,
   /// and F_grad, which runs both.
   bool grad = false;

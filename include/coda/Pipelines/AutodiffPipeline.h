@@ -8,6 +8,7 @@
 #ifndef CODA_PIPELINES_AUTODIFFPIPELINE_H
 #define CODA_PIPELINES_AUTODIFFPIPELINE_H
 
+#include "coda/Dialect/Coda/Transforms/F32Products.h"
 #include "coda/Dialect/Coda/Transforms/Numerics.h"
 #include "mlir/Pass/PassOptions.h"
 
@@ -65,6 +66,11 @@ struct AutodiffPipelineOptions
       llvm::cl::desc("Store unnormalised values in f16, whose range they may "
                      "exceed"),
       llvm::cl::init(false)};
+  Option<F32Products> f32Products{
+      *this, "f32-products",
+      llvm::cl::desc("What multiplies f32 factors, of the forward too: sums of "
+                     "products of bf16 parts, which a device's matrix unit adds up"),
+      llvm::cl::init(F32Products::F32), getF32ProductsValues()};
 };
 
 /// From a function on tensors, in linalg and coda, to the function, its forward

@@ -8,6 +8,7 @@
 #ifndef CODA_PIPELINES_FUSEPIPELINE_H
 #define CODA_PIPELINES_FUSEPIPELINE_H
 
+#include "coda/Dialect/Coda/Transforms/F32Products.h"
 #include "coda/Dialect/Coda/Transforms/Numerics.h"
 
 #include "mlir/Pass/PassOptions.h"
@@ -34,6 +35,11 @@ struct FusePipelineOptions : public PassPipelineOptions<FusePipelineOptions> {
                      "attention's products: what is left of linalg is loops, "
                      "which a device runs badly"),
       llvm::cl::init(false)};
+  Option<F32Products> f32Products{
+      *this, "f32-products",
+      llvm::cl::desc("What multiplies f32 factors: sums of products of bf16 "
+                     "parts, which a device's matrix unit adds up"),
+      llvm::cl::init(F32Products::F32), getF32ProductsValues()};
 };
 
 /// From functions on tensors, in linalg and coda, to the same functions with

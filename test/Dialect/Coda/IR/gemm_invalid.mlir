@@ -82,7 +82,7 @@ func.func @gemm_c1_one_map_each(%a: tensor<4x8xf32>, %b: tensor<8x6xf32>, %o: te
 // -----
 
 func.func @gemm_c1_counts(%a: tensor<4x8xf32>, %b: tensor<8x6xf32>, %o: tensor<4x6xf32>) -> tensor<4x6xf32> {
-  // expected-error @below {{c1: 'dims' counts the b, m, n, u, k and p dims, each 0 to 16}}
+  // expected-error @below {{c1: 'dims' counts the b, m, n, u, k and p dims, each 0 to 64}}
   %0 = "coda.gemm"(%a, %b, %o) <{acc_sizes = array<i32: 1>, combiners = [unit], dims = array<i32: 1, 1>, fresh = array<i1: false>, indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], load_combiners = [], operandSegmentSizes = array<i32: 1, 1, 0, 1>}> ({
   ^bb0(%x: f32):
     coda.yield %x : f32
@@ -93,7 +93,7 @@ func.func @gemm_c1_counts(%a: tensor<4x8xf32>, %b: tensor<8x6xf32>, %o: tensor<4
 // -----
 
 func.func @gemm_c1_negative_count(%a: tensor<4x8xf32>, %b: tensor<8x6xf32>, %o: tensor<4x6xf32>) -> tensor<4x6xf32> {
-  // expected-error @below {{c1: 'dims' counts the b, m, n, u, k and p dims, each 0 to 16}}
+  // expected-error @below {{c1: 'dims' counts the b, m, n, u, k and p dims, each 0 to 64}}
   %0 = "coda.gemm"(%a, %b, %o) <{acc_sizes = array<i32: 1>, combiners = [unit], dims = array<i32: 0, 1, 1, -1, 2, 0>, fresh = array<i1: false>, indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], load_combiners = [], operandSegmentSizes = array<i32: 1, 1, 0, 1>}> ({
   ^bb0(%x: f32):
     coda.yield %x : f32
@@ -104,7 +104,7 @@ func.func @gemm_c1_negative_count(%a: tensor<4x8xf32>, %b: tensor<8x6xf32>, %o: 
 // -----
 
 func.func @gemm_c1_huge_count(%a: tensor<4x8xf32>, %b: tensor<8x6xf32>, %o: tensor<4x6xf32>) -> tensor<4x6xf32> {
-  // expected-error @below {{c1: 'dims' counts the b, m, n, u, k and p dims, each 0 to 16}}
+  // expected-error @below {{c1: 'dims' counts the b, m, n, u, k and p dims, each 0 to 64}}
   %0 = "coda.gemm"(%a, %b, %o) <{acc_sizes = array<i32: 1>, combiners = [unit], dims = array<i32: 2147483647, 2147483647, 2147483647, 0, 1, 0>, fresh = array<i1: false>, indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], load_combiners = [], operandSegmentSizes = array<i32: 1, 1, 0, 1>}> ({
   ^bb0(%x: f32):
     coda.yield %x : f32

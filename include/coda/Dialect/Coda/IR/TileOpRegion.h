@@ -18,7 +18,7 @@ namespace mlir::coda {
 constexpr unsigned kNumKinds = 6;
 /// Dims of one kind: more than any kernel has; keeps domains small whatever
 /// numbers are written.
-constexpr unsigned kMaxDimsPerKind = 16;
+constexpr unsigned kMaxDimsPerKind = 64;
 
 /// A point of the u dims: values by dim position.
 using UnrollPoint = DenseMap<unsigned, int64_t>;

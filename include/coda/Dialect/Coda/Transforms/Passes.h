@@ -8,6 +8,7 @@
 #ifndef CODA_DIALECT_CODA_TRANSFORMS_PASSES_H
 #define CODA_DIALECT_CODA_TRANSFORMS_PASSES_H
 
+#include "coda/Dialect/Coda/Transforms/F32Products.h"
 #include "coda/Dialect/Coda/Transforms/Numerics.h"
 
 #include "mlir/Pass/Pass.h"

@@ -363,6 +363,48 @@ def FusePass : InterfacePass<"coda-fuse", "FunctionOpInterface"> {
   ];
 }
 
+def SplitF32Pass : InterfacePass<"coda-split-f32", "FunctionOpInterface"> {
+  let summary = "Write products of f32 factors as sums of products of bf16 parts";
+  let description = [{
+    NON-NUMERIC-PRESERVING: a factor is known to 16 bits with `bf16x3`, and to 24
+    with `bf16x6`, of which products below 2^-24 of the whole are left out.
+
+    A matrix unit that multiplies 16-bit factors and adds up in f32 multiplies f32
+    ones in parts: `a = a0 + a1`, each the rest rounded to bf16, and
+    `a b = a1 b0 + a0 b1 + a0 b0`, sums of one accumulator, the smallest first. With
+    `bf16x6` there are three parts, and six products. A gemm whose factors are all f32
+    has all its products split; a factor of bf16 values that were extended is
+    one part. Parts are made by maps, each tensor's once, which `coda-fuse` joins with
+    what makes the tensor. bf16 has the range of f32, so nothing overflows. Infinities
+    and NaN are in the leading parts alone, and only their product meets them: it
+    has the result that f32 would.
+
+    Options: `products=f32` splits nothing.
+
+    ```mlir
+    %y = coda.gemm acc(%a[m, k] * %b[n, k] : tensor<8x16xf32>, tensor<4x16xf32>) outs(%y0[m, n]) {...}
+    ```
+    ==>
+    ```mlir
+    %a0, %f0, %a1 = coda.map ins(%a[m, n]) outs(..., ..., ...) {bf16(a), bf16(a) if finite, bf16(a - bf16(a))}
+    %b0, %g0, %b1 = coda.map ins(%b[m, n]) outs(..., ..., ...) {...}
+    %y = coda.gemm acc(%f0[m, k] * %b1[n, k] + %a1[m, k] * %g0[n, k] + %a0[m, k] * %b0[n, k]) outs(%y0[m, n]) {...}
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect", "coda::CodaDialect",
+                           "math::MathDialect", "tensor::TensorDialect"];
+  let options = [
+    Option<"products", "products", "::mlir::coda::F32Products",
+           "::mlir::coda::F32Products::BF16x3",
+           "What multiplies f32 factors",
+           [{::mlir::coda::getF32ProductsValues()}]>
+  ];
+  let statistics = [
+    Statistic<"numSplit", "num-split", "gemms whose products were split">,
+    Statistic<"numRefused", "num-refused", "gemms of f32 left as they were">
+  ];
+}
+
 def AutodiffPass : Pass<"coda-autodiff", "ModuleOp"> {
   let summary = "Derive the backward of a function";
   let description = [{
