@@ -3,7 +3,8 @@
 """Programs of several experts with 8-bit factors.
 
 `expert_programs.py NAME [RECIPE]` prints one of them, and writes what its arguments
-are: gate, up and down, with scales of each expert, of its rows and columns or of the
+are: gate and up as products of the factors themselves, down as one of factors that are
+widened and transposed first; with scales of each expert, of its rows and columns or of the
 expert as a whole; what is between is stored in 8 bits, with a scale, and its largest
 magnitude in each expert is a result.
 """
@@ -53,6 +54,7 @@ class Experts:
         e, c, h, f = self.experts, self.rows, self.hidden, self.columns
         t = {name: tensor(shape, element) for name, (shape, element, *_) in self.arguments().items()}
         wide, narrow, out = tensor([e, c, f], "f32"), tensor([e, c, f], "f8E4M3FN"), tensor([e, c, h], "f32")
+        turned, factor = (tensor([e, f, h], element) for element in (self.weight, "f32"))
         one, y = tensor([e], "f32"), t["r"]
         row, column = ("#row", "#column") if self.each else ("#expert", "#expert")
         each = 'iterator_types = ["parallel", "parallel", "parallel"]'
@@ -107,7 +109,20 @@ func.func @main({arguments}) -> ({y}, {narrow}, {one}) {{
     %c = arith.truncf %h : f32 to f8E4M3FN
     linalg.yield %c : f8E4M3FN
   }} -> {narrow}
-  %d = linalg.batch_matmul indexing_maps = [#left, #right, #product] ins(%n, %down : {narrow}, {t["down"]}) outs(%o0 : {out}) -> {out}
+  %nw = linalg.generic {{indexing_maps = [#tile, #tile], {each}}} ins(%n : {narrow}) outs(%we : {wide}) {{
+  ^bb0(%v: f8E4M3FN, %o: f32):
+    %w = arith.extf %v : f8E4M3FN to f32
+    linalg.yield %w : f32
+  }} -> {wide}
+  %te = tensor.empty() : {turned}
+  %dt = linalg.transpose ins(%down : {t["down"]}) outs(%te : {turned}) permutation = [0, 2, 1]
+  %fe = tensor.empty() : {factor}
+  %dw = linalg.generic {{indexing_maps = [#tile, #tile], {each}}} ins(%dt : {turned}) outs(%fe : {factor}) {{
+  ^bb0(%v: {self.weight}, %o: f32):
+    %w = arith.extf %v : {self.weight} to f32
+    linalg.yield %w : f32
+  }} -> {factor}
+  %d = linalg.batch_matmul ins(%nw, %dw : {wide}, {factor}) outs(%o0 : {out}) -> {out}
   %y = linalg.generic {{indexing_maps = [#tile, #expert, {column}, #tile, #tile], {each}}} ins(%d, %q, %ds, %r : {out}, {one}, {t["ds"]}, {y}) outs(%ye : {y}) {{
   ^bb0(%v: f32, %s: f32, %s0: f32, %b: bf16, %o: bf16):
     %p = arith.divf %v, %s : f32
