@@ -13,7 +13,7 @@ kernel before it makes it.
 from typing import Tuple
 
 from .mlir import Body, Graph, Value
-from .ops import EPS, HEAD_DIM, VOCAB, Op
+from .ops import EPS, EXPERTS, HEAD_DIM, VOCAB, Op
 
 # The columns that one partial sum covers, as the compiler cuts the sums of a layer:
 # 128, or with few rows as many, 16 at least, as give 128 tiles, while a row has no
@@ -26,9 +26,9 @@ def _scaled(graph: Graph, z: Value, scale: int) -> Value:
     """z times the row vector `r`, if the op has one."""
     if not scale:
         return z
-    r = graph.arguments_by_name("r") or graph.argument("r", z.shape[:1], "f32")
+    r = graph.arguments_by_name("r") or graph.argument("r", z.shape[:-1], "f32")
     return graph.elementwise(
-        [z, (r, ROW)],
+        [z, (r, tuple(range(len(r.shape))))],
         lambda body, x, s: body.narrow(body("arith.mulf", body.wide(x), s)), "bf16")
 
 
@@ -262,6 +262,19 @@ def _norm_bwd(op: Op, graph: Graph) -> None:
         [total, x], lambda body, d, x: body("arith.mulf", d, x), "f32"), 0))
 
 
+def _experts(op: Op, graph: Graph) -> None:
+    a = graph.argument("A", (EXPERTS, op.T, op.K))
+    if op.proj == "down":
+        w = graph.argument("W", (EXPERTS, op.N, op.K))
+        res = graph.argument("res", (EXPERTS, op.T, op.N))
+        graph.result("x", _add(graph, graph.linear(a, w), res))
+        return
+    gate, up = (
+        _scaled(graph, graph.linear(a, graph.argument(name, (EXPERTS, op.F, op.K))), 1)
+        for name in ("Wg", "Wu"))
+    graph.result("y", _swiglu(graph, gate, up))
+
+
 def _block(op: Op, graph: Graph) -> None:
     M, h, f = op.M, op.h, op.F
     y0, x0 = (graph.argument(name, (M, h)) for name in ("y0", "x0"))
@@ -284,7 +297,8 @@ def _block(op: Op, graph: Graph) -> None:
 
 _BUILDERS = {
     "gemm": _gemm, "gemm_fp8": _gemm_fp8, "gemm_rms": _gemm_rms, "gemm_swiglu": _gemm_swiglu, "gemm_rope": _gemm_rope,
-    "gemm_ce": _gemm_ce, "swiglu_bwd": _swiglu_bwd, "norm_bwd": _norm_bwd, "block": _block,
+    "gemm_ce": _gemm_ce, "swiglu_bwd": _swiglu_bwd, "norm_bwd": _norm_bwd, "experts": _experts,
+    "block": _block,
 }
 
 

@@ -9,7 +9,7 @@ from typing import Dict
 import torch
 import torch.nn.functional as F
 
-from .ops import EPS, HEAD_DIM, SEQ, VOCAB, Op
+from .ops import EPS, EXPERTS, HEAD_DIM, SEQ, VOCAB, Op
 
 BF16, F32, E4M3 = torch.bfloat16, torch.float32, torch.float8_e4m3fn
 Tensors = Dict[str, torch.Tensor]
@@ -271,6 +271,30 @@ class _NormBwd(_Gemm):
         return made
 
 
+class _Experts(_Gemm):
+    @staticmethod
+    def make(op, new):
+        t = dict(A=new.normal(EXPERTS, op.T, op.K),
+                 W=new.normal(EXPERTS, op.N, op.K, scale=op.K**-0.5))
+        if op.proj == "down":
+            return dict(t, res=new.normal(EXPERTS, op.T, op.N))
+        return dict(t, r=new.row_scale(op.M).view(EXPERTS, op.T))
+
+    @staticmethod
+    def reference(op, t, dtype):
+        z = torch.bmm(t["A"].to(dtype), t["W"].to(dtype).transpose(1, 2))
+        if op.proj == "down":
+            return dict(x=z + t["res"].to(dtype))
+        return dict(y=silu_mul((z.float() * t["r"][..., None]).to(dtype)))
+
+    @staticmethod
+    def separate(op, t):
+        if op.proj == "down":
+            return t
+        gate, up = (w.contiguous() for w in t["W"].chunk(2, 1))
+        return dict(A=t["A"], Wg=gate, Wu=up, r=t["r"])
+
+
 class _Block(_Gemm):
     @staticmethod
     def make(op, new):
@@ -330,7 +354,8 @@ def block_forward(y0, x0, Wo, wn1, Wgu, Wd, wn2, Wqkv, cos, sin, heads):
 
 _KINDS = {
     "gemm": _Gemm, "gemm_fp8": _GemmFp8, "gemm_rms": _GemmRms, "gemm_swiglu": _GemmSwiglu, "gemm_rope": _GemmRope,
-    "gemm_ce": _GemmCE, "swiglu_bwd": _SwigluBwd, "norm_bwd": _NormBwd, "block": _Block,
+    "gemm_ce": _GemmCE, "swiglu_bwd": _SwigluBwd, "norm_bwd": _NormBwd, "experts": _Experts,
+    "block": _Block,
 }
 
 

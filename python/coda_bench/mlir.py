@@ -135,23 +135,29 @@ class Graph:
             scalar, dtype, init.name), shape, dtype)
 
     def transpose(self, value: Value) -> Value:
-        shape = value.shape[::-1]
+        """Of the last two dims."""
+        rank = len(value.shape)
+        order = [*range(rank - 2), rank - 1, rank - 2]
+        shape = tuple(value.shape[d] for d in order)
         init = self.empty(shape, value.dtype)
         return self._append(
-            "linalg.transpose ins(%s : %s) outs(%s : {type}) permutation = [1, 0]" % (
-                value.name, value.type, init.name), shape, value.dtype)
+            "linalg.transpose ins(%s : %s) outs(%s : {type}) permutation = [%s]" % (
+                value.name, value.type, init.name, ", ".join(map(str, order))),
+            shape, value.dtype)
 
     def matmul(self, a: Value, b: Value, dtype: str = "bf16") -> Value:
-        """a (M, K) b (K, N), accumulated in f32 and rounded, as torch exports it."""
-        shape = (a.shape[0], b.shape[1])
+        """a (M, K) b (K, N), or a batch of these, accumulated in f32 and rounded, as
+        torch exports it."""
+        shape = a.shape[:-1] + b.shape[-1:]
         init = self.filled(0.0, shape, "f32")
         wide = self._append(
-            "linalg.matmul ins(%s, %s : %s, %s) outs(%s : {type}) -> {type}" % (
-                a.name, b.name, a.type, b.type, init.name), shape, "f32")
+            "linalg.%s ins(%s, %s : %s, %s) outs(%s : {type}) -> {type}" % (
+                "matmul" if len(shape) == 2 else "batch_matmul", a.name, b.name, a.type, b.type, init.name), shape, "f32")
         return self.cast(wide, dtype)
 
     def linear(self, x: Value, weight: Value, dtype: str = "bf16") -> Value:
-        """x weight^T for a weight stored (N, K): a transpose and a matmul."""
+        """x weight^T for a weight stored (N, K), or a batch of these: a transpose and a
+        matmul."""
         return self.matmul(x, self.transpose(weight), dtype)
 
     def cast(self, value: Value, dtype: str) -> Value:

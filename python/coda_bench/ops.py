@@ -20,6 +20,9 @@ DEFAULT_HIDDEN = (2048, 4096, 8192)
 DECODE_TOKENS = (1, 8, 16, 64)
 
 _FFN = {2048: 5632, 4096: 11008, 8192: 22016}
+EXPERTS = 8
+# Mixtral's, where it has one.
+_EXPERT_FFN = {4096: 14336}
 
 
 def ffn(hidden: int) -> int:
@@ -29,11 +32,12 @@ def ffn(hidden: int) -> int:
 
 @dataclasses.dataclass(frozen=True)
 class Product:
-    """One matrix product: C (m, n) = A (m, k) B (k, n).
+    """One matrix product: C (m, n) = A (m, k) B (k, n), or a batch of them.
 
     layout  "nt": B is stored (n, k); "nn": B is stored (k, n); "tn": A is
             stored (k, m)
     width   bytes of an element of the factors; stored: of one of the result
+    batch   how many, each of its own factors
     """
 
     m: int
@@ -42,13 +46,15 @@ class Product:
     layout: str = "nt"
     width: int = 2
     stored: int = 2
+    batch: int = 1
 
     def flops(self) -> int:
-        return 2 * self.m * self.n * self.k
+        return 2 * self.batch * self.m * self.n * self.k
 
     def bytes(self) -> int:
         """Of both factors and the result, each touched once."""
-        return self.width * (self.m * self.k + self.k * self.n) + self.stored * self.m * self.n
+        factors, result = self.m * self.k + self.k * self.n, self.m * self.n
+        return self.batch * (self.width * factors + self.stored * result)
 
 
 class Op:
@@ -58,7 +64,8 @@ class Op:
     kind = "?"
     # The variants that are measured by default, at every hidden width.
     variants: Sequence[Dict[str, object]] = ({},)
-    # Those that are measured for few tokens; None: the op is one of training.
+    # Those that are measured for few tokens; None: the op is one of training, or of
+    # many tokens.
     decode_variants: Optional[Sequence[Dict[str, object]]] = None
 
     def __init__(self, M: int, h: int, **variant):
@@ -220,6 +227,25 @@ class NormBwd(Op):
         self.products = [Product(self.M, self.h, self.K, "nn")]
 
 
+class Experts(Op):
+    """A part of the feed-forward layer of EXPERTS experts, which have as many of the M
+    tokens each; their weights are one tensor.
+
+    gate_up: z = A W^T times a row vector r, y = silu(z_gate) z_up; down: x = A W^T +
+    res. The inner width is that of a mixture of experts.
+    """
+
+    kind = "experts"
+    variants = ({"proj": "gate_up"}, {"proj": "down"})
+
+    def setup(self):
+        self.T = -(-self.M // EXPERTS)  # tokens of an expert
+        self.M = self.T * EXPERTS
+        self.F = _EXPERT_FFN.get(self.h, self.F)
+        self.N, self.K = {"gate_up": (2 * self.F, self.h), "down": (self.h, self.F)}[self.proj]
+        self.products = [Product(self.T, self.N, self.K, batch=EXPERTS)]
+
+
 class Block(Op):
     """A layer from attention to attention, without attention itself:
 
@@ -244,7 +270,8 @@ class Block(Op):
 
 
 KINDS = {op.kind: op for op in (
-    Gemm, GemmFp8, GemmRms, GemmSwiglu, GemmRope, GemmCE, SwigluBwd, NormBwd, Block)}
+    Gemm, GemmFp8, GemmRms, GemmSwiglu, GemmRope, GemmCE, SwigluBwd, NormBwd, Experts,
+    Block)}
 
 
 def known_kinds(kinds: Optional[Iterable[str]]) -> List[str]:

@@ -15,6 +15,7 @@ TITLES = {
     "gemm_ce": "GEMM + cross-entropy, forward",
     "swiglu_bwd": "GEMM + SwiGLU backward",
     "norm_bwd": "GEMM + RMSNorm backward + residual gradient",
+    "experts": "Experts of one tensor of weights, forward",
     "block": "Layer, attention to attention",
 }
 REGIMES = {

@@ -3,7 +3,14 @@
 //
 // RUN: coda-opt %s --verify-roundtrip -o /dev/null
 // RUN: coda-run %s --seed=1 --against-reference
+// RUN: coda-run %s --seed=1 --grad --against-reference
 // RUN: %if gpu %{ coda-run %s --seed=1 --against-reference --device=cuda %}
+// RUN: %if gpu %{ coda-run %s --seed=1 --grad --against-reference --device=cuda %}
+//
+// The tables are those of both sequences; their gradients, too, are kernels.
+// RUN: coda-compile %s --target=sm_90a --grad --emit=scheduled -o %t.mlir 2> %t.err
+// RUN: FileCheck %s --allow-empty --input-file=%t.err
+// CHECK-NOT: no schedule
 
 func.func @main(%h: tensor<2x64x128xbf16>,
                 %w: tensor<6x2x16x128xbf16>,

@@ -45,7 +45,8 @@ def _scaled_mm(op, t):
 
 @register
 class Cublas(Provider):
-    """The bound: only the op's matrix products, each torch.mm into its output."""
+    """The bound: only the op's matrix products, each torch.mm, or torch.bmm of a batch,
+    into its output."""
 
     name = "cublas"
 
@@ -59,14 +60,20 @@ class Cublas(Provider):
         new = Maker(self.context.device)
         calls = []
         for p in op.products:
+            if p.batch > 1:
+                calls.append((
+                    torch.bmm, new.normal(p.batch, p.m, p.k),
+                    new.normal(p.batch, p.n, p.k, scale=p.k**-0.5).transpose(1, 2),
+                    torch.empty(p.batch, p.m, p.n, device=self.context.device, dtype=BF16)))
+                continue
             a = new.normal(p.k, p.m).T if p.layout == "tn" else new.normal(p.m, p.k)
             b = new.weight(p.n, p.k).T if p.layout == "nt" else new.normal(
                 p.k, p.n, scale=p.k**-0.5)
-            calls.append((a, b, torch.empty(p.m, p.n, device=a.device, dtype=BF16)))
+            calls.append((torch.mm, a, b, torch.empty(p.m, p.n, device=a.device, dtype=BF16)))
 
         def run():
-            for a, b, out in calls:
-                torch.mm(a, b, out=out)
+            for multiply, a, b, out in calls:
+                multiply(a, b, out=out)
 
         return Case(run, lambda _: {}, "products only", launches=len(calls))
 
@@ -181,6 +188,18 @@ class Torch(Provider):
         f = self._compile(op, formula)
         return Case(lambda: f(*(t[k] for k in ("dz", "W", "x", "wn", "dres", "r"))),
                     lambda out: dict(dx=out[0], dwn=out[1]))
+
+    def experts(self, op, t):
+        if op.proj == "down":
+            f = self._compile(op, lambda a, w, res: torch.bmm(a, w.transpose(1, 2)) + res)
+            return Case(lambda: f(t["A"], t["W"], t["res"]), lambda out: dict(x=out))
+
+        def formula(a, w, r):
+            z = torch.bmm(a, w.transpose(1, 2))
+            return silu_mul((z * r[..., None]).to(a.dtype))
+
+        f = self._compile(op, formula)
+        return Case(lambda: f(t["A"], t["W"], t["r"]), lambda out: dict(y=out))
 
     def block(self, op, t):
         heads = 2 * op.H

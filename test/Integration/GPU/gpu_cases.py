@@ -4,10 +4,10 @@
 # A few of the cases are compiled everywhere, and run where there is a GPU.
 #
 # RUN: rm -rf %t && %python %s prepare %t --bin=%coda_obj_root/bin \
-# RUN:   --only='region_((ragged|tiny|no_k|no_rows|dynamic_all)_1|narrow_40_13)$|grad_softmax_8$|tall_(rows_any_1|columns_1003_few_rows)$|example_gate_up(_schedule1)?$|swap_full_17(_swapped[04])?$|graph_llama3_block_(bf16|dynT_bf16)$' | FileCheck %s
-# CHECK: 16 cases prepared, 0 refused by the compiler
+# RUN:   --only='region_((ragged|tiny|no_k|no_rows|dynamic_all)_1|narrow_40_13)$|grad_softmax_8$|experts_eight_e5m2$|tall_(rows_any_1|columns_1003_few_rows)$|example_gate_up(_schedule1)?$|swap_full_17(_swapped[04])?$|graph_llama3_block_(bf16|dynT_bf16)$' | FileCheck %s
+# CHECK: 17 cases prepared, 0 refused by the compiler
 # RUN: %if sm90 %{ %python %s run %t --coda-run=%coda_obj_root/bin/coda-run | FileCheck %s --check-prefix=RAN %}
-# RAN: 16 passed, 0 failed, 0 refused when compiled
+# RAN: 17 passed, 0 failed, 0 refused when compiled
 """Compares programs on a GPU with what the CPU target makes of them.
 
     gpu_cases.py list
@@ -24,8 +24,8 @@ of a framework. Graphs with a golden are compared with that.
 Cases: 24 random regions; some of them with left factors of their own for each
 accumulator, with ragged, few, tiny, empty and dynamic extents; reductions over
 numbers of rows or columns that are no multiple of a tile, or not known; programs with
-the gradients that are derived for them, of tables and of softmaxes over few columns; the
-examples; the graphs of test/Graphs. The examples, and regions with few rows, also with
+the gradients that are derived for them, of tables and of softmaxes over few columns;
+experts with 8-bit factors; the examples; the graphs of test/Graphs. The examples, and regions with few rows, also with
 the other schedules that the selector may pick; the latter, and programs of few rows
 with what loads, stores and reductions there are, with swapped factors.
 """
@@ -98,6 +98,11 @@ SHAPES = [
     ("eight_narrow_8", range(3), dict(m0=2, m1=128, n0=16, n1=8, k=64, eight=True), ""),
     ("eight_dynamic", range(4), dict(m0=2, m1=128, n0=2, n1=128, k=192, eight=True), "m"),
     ("eight_dynamic_all", range(3), dict(m0=2, m1=128, n0=2, n1=128, k=192, eight=True), "mnk"),
+    ("eight_batched", range(12), dict(b=3, m0=2, m1=128, n0=2, n1=128, eight=True), ""),
+    ("eight_batched_ragged", range(6), dict(b=5, m0=3, m1=37, n0=3, n1=53, k=208, eight=True), ""),
+    ("eight_batched_few", range(6), dict(b=4, m0=1, m1=20, n0=3, n1=128, k=1040, eight=True), ""),
+    ("eight_batched_factors", range(4), dict(b=3, m0=2, m1=100, n0=2, n1=128, k1=64, eight=True), ""),
+    ("eight_batched_dynamic", range(4), dict(b=3, m0=2, m1=128, n0=2, n1=128, k=192, eight=True), "bm"),
 ]
 # Schedules of a case, at most: all tiles, clusters and roles in turn.
 SCHEDULES = 12
@@ -116,6 +121,7 @@ LARGE = re.compile(r"8b|7b")
 def cases():
     """(name, graph, recipe, golden or None) of each case; the graph is a path
     or text, the recipe a path or a dictionary."""
+    import expert_programs
     import gradient_programs
     import random_regions
     import swapped_regions
@@ -143,6 +149,8 @@ def cases():
         yield "swap_" + name, program.graph(), program.recipe(), None
     for name, program in gradient_programs.programs():
         yield "grad_" + name, program.graph(), program.recipe(), None
+    for name, program in expert_programs.programs():
+        yield name, program.graph(), program.recipe(), None
     for file in sorted(os.listdir(os.path.join(TEST, "Examples"))):
         if file.endswith(".mlir"):
             path = os.path.join(TEST, "Examples", file)

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BlockScales.h"
 #include "coda/Dialect/Coda/Analysis/FusionLegality.h"
 #include "coda/Dialect/Coda/IR/CodaOps.h"
 #include "coda/Dialect/Coda/Transforms/Passes.h"
@@ -200,59 +201,6 @@ static bool feedsTileOp(Value value, bool all) {
 // Contractions
 //===----------------------------------------------------------------------===//
 
-/// The op that multiplies the elements of an 8-bit float by scales of blocks of
-/// the contracted dims, where `factor` of `op` is such a product; null if it is
-/// none. What the scales differ along is followed through reshapes.
-static Operation *findBlockScales(linalg::LinalgOp op, OpOperand *factor) {
-  FailureOr<linalg::ContractionDimensions> dims =
-      linalg::inferContractionDims(op);
-  AffineMap map = op.getMatchingIndexingMap(factor);
-  if (failed(dims))
-    return nullptr;
-  SmallVector<unsigned> contracted;
-  for (auto [i, expr] : llvm::enumerate(map.getResults()))
-    if (auto dim = dyn_cast<AffineDimExpr>(expr);
-        dim && llvm::is_contained(dims->k, dim.getPosition()))
-      contracted.push_back(i);
-  Value value = factor->get();
-  while (Operation *view = value.getDefiningOp()) {
-    SmallVector<unsigned> before;
-    if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(view)) {
-      for (unsigned i : contracted)
-        llvm::append_range(before, collapse.getReassociationIndices()[i]);
-    } else if (auto expand = dyn_cast<tensor::ExpandShapeOp>(view)) {
-      for (auto [i, group] : llvm::enumerate(expand.getReassociationIndices()))
-        if (llvm::any_of(group, [&](int64_t d) {
-              return llvm::is_contained(contracted, unsigned(d));
-            }))
-          before.push_back(i);
-    } else {
-      break;
-    }
-    contracted = before;
-    value = view->getOperand(0);
-  }
-  auto generic = value.getDefiningOp<linalg::GenericOp>();
-  if (!generic || generic.getNumReductionLoops() != 0)
-    return nullptr;
-  AffineMap stored =
-      generic.getIndexingMapMatchingResult(cast<OpResult>(value));
-  bool isQuantized = false, isBlocked = false;
-  for (OpOperand *input : generic.getDpsInputOperands()) {
-    bool narrow = isQuantizedFloat(getElementTypeOrSelf(input->get()));
-    isQuantized |= narrow;
-    // One for a block has the dim that numbers the blocks, not the one within.
-    auto varies = [&](unsigned i) {
-      auto dim = dyn_cast<AffineDimExpr>(stored.getResult(i));
-      return dim && generic.getMatchingIndexingMap(input).isFunctionOfDim(
-                        dim.getPosition());
-    };
-    isBlocked |= !narrow && llvm::any_of(contracted, varies) &&
-                 !llvm::all_of(contracted, varies);
-  }
-  return isQuantized && isBlocked ? generic.getOperation() : nullptr;
-}
-
 /// contraction -> gemm whose region yields the accumulator, rounded to the
 /// result type; an init that is not zero is loaded and added.
 static FailureOr<TileOpInterface> formGemm(RewriterBase &rewriter,
@@ -267,10 +215,14 @@ static FailureOr<TileOpInterface> formGemm(RewriterBase &rewriter,
   Type factorType = getElementTypeOrSelf(lhs);
   bool areQuantized = isQuantizedFloat(factorType) &&
                       isQuantizedFloat(getElementTypeOrSelf(rhs));
-  if (!dims->batch.empty() && areQuantized)
-    return refuse(refusal, FusionReason::ContractsScaledDim,
-                  "a batched product of 8-bit factors: block scales, which "
-                  "differ along the contracted dim, are not supported");
+  if (areQuantized)
+    if (Operation *sum = findSumOfBlocks(op, *dims)) {
+      refusal = {FusionReason::ContractsScaledDim, sum,
+                 "products of 8-bit factors, each by its own scale, are summed: "
+                 "block scales, which differ along the contracted dim, are not "
+                 "supported"};
+      return failure();
+    }
   if (isLeftBatched(op, *dims, all))
     return refuse(refusal, FusionReason::NoCommonSpace,
                   "a product of a batch whose factors are both computed, as "

@@ -103,8 +103,8 @@ struct RoundConstant : OpRewritePattern<arith::TruncFOp> {
 // Contractions
 //===----------------------------------------------------------------------===//
 
-/// A matmul of widened factors, or one of a row, takes them narrow: products of
-/// 16-bit floats, or of two 8-bit ones, are exact in f32, so nothing changes.
+/// A matmul of widened factors, or one of a row or a batch, takes them narrow: products
+/// of 16-bit floats, or of two 8-bit ones, are exact in f32, so nothing changes.
 ///   matmul(extf A, extf B) : f32  ->  matmul(A, B) : f32
 template <typename OpTy>
 struct TakeNarrowFactors : OpRewritePattern<OpTy> {
@@ -153,7 +153,8 @@ struct TakeNarrowFactors : OpRewritePattern<OpTy> {
       }
     auto narrow = OpTy::create(rewriter, op.getLoc(), op->getResultTypes(),
                                factors, op.getOutputs());
-    if constexpr (std::is_same_v<OpTy, linalg::MatmulOp>)
+    if constexpr (std::is_same_v<OpTy, linalg::MatmulOp> ||
+                  std::is_same_v<OpTy, linalg::BatchMatmulOp>)
       narrow.setIndexingMapsAttr(op.getIndexingMapsAttr());
     rewriter.replaceOp(op, narrow.getResults());
     return success();
@@ -162,30 +163,37 @@ struct TakeNarrowFactors : OpRewritePattern<OpTy> {
 
 void populateTakeNarrowFactors(RewritePatternSet &patterns) {
   patterns.add<TakeNarrowFactors<linalg::MatmulOp>,
+               TakeNarrowFactors<linalg::BatchMatmulOp>,
                TakeNarrowFactors<linalg::VecmatOp>,
                TakeNarrowFactors<linalg::MatvecOp>>(patterns.getContext());
 }
 
-/// The operand of a 2-D transpose, a linalg.transpose or a yield-only generic
+/// The operand of a transpose, by `order`, a linalg.transpose or a yield-only generic
 /// (JAX); null if `value` is none.
-Value getTransposed(Value value) {
+Value getTransposed(Value value, ArrayRef<int64_t> order = {1, 0}) {
   if (auto transpose = value.getDefiningOp<linalg::TransposeOp>())
-    if (transpose.getPermutation() == ArrayRef<int64_t>{1, 0})
+    if (transpose.getPermutation() == order)
       return transpose.getInput();
   if (auto generic = value.getDefiningOp<linalg::GenericOp>())
     if (auto permutation = linalg::isaTransposeOpInterface(generic))
-      if (*permutation == SmallVector<int64_t>{1, 0})
+      if (ArrayRef<int64_t>(*permutation) == order)
         return generic.getInputs()[0];
   return {};
 }
 
-/// matmul(A, transpose(W)) -> matmul with W indexed (n, k); the same for A.
-struct FoldTransposedFactor : OpRewritePattern<linalg::MatmulOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(linalg::MatmulOp op,
+/// matmul(A, transpose(W)) -> matmul with W indexed (n, k); the same for A, and for
+/// each of a batch.
+template <typename OpTy>
+struct FoldTransposedFactor : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+  LogicalResult matchAndRewrite(OpTy op,
                                 PatternRewriter &rewriter) const override {
-    Value factors[] = {getTransposed(op.getInputs()[0]),
-                       getTransposed(op.getInputs()[1])};
+    constexpr bool isBatch = std::is_same_v<OpTy, linalg::BatchMatmulOp>;
+    SmallVector<int64_t> order{1, 0};
+    if (isBatch)
+      order = {0, 2, 1};
+    Value factors[] = {getTransposed(op.getInputs()[0], order),
+                       getTransposed(op.getInputs()[1], order)};
     if (!factors[0] && !factors[1])
       return failure();
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
@@ -193,9 +201,11 @@ struct FoldTransposedFactor : OpRewritePattern<linalg::MatmulOp> {
       for (unsigned i : {0u, 1u}) {
         if (!factors[i])
           continue;
-        maps[i] = AffineMap::get(
-            3, 0, {maps[i].getResult(1), maps[i].getResult(0)}, getContext());
-        op.setOperand(i, factors[i]);
+        SmallVector<AffineExpr> exprs(maps[i].getResults());
+        std::swap(exprs.end()[-2], exprs.end()[-1]);
+        maps[i] = AffineMap::get(maps[i].getNumDims(), 0, exprs,
+                                 rewriter.getContext());
+        op->setOperand(i, factors[i]);
       }
       op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
     });
@@ -747,7 +757,8 @@ public:
     });
     apply([](RewritePatternSet &patterns) {
       populateTakeNarrowFactors(patterns);
-      patterns.add<FoldTransposedFactor,
+      patterns.add<FoldTransposedFactor<linalg::MatmulOp>,
+                   FoldTransposedFactor<linalg::BatchMatmulOp>,
                    FoldTransposedMatrix<linalg::VecmatOp, linalg::MatvecOp, 1>,
                    FoldTransposedMatrix<linalg::MatvecOp, linalg::VecmatOp, 0>,
                    FoldTransposedResult<linalg::TransposeOp>,

@@ -148,7 +148,8 @@ public:
 private:
   /// Gives the reductions of map `op` over columns that lie outside of ones that are
   /// kept, over heads say, a map of their own, of which those columns are the rows;
-  /// returns it and what is left of `op`, or `op` alone.
+  /// returns it and what is left of `op`, or `op` alone. Rows outside of ones that are
+  /// kept, sequences say, another map reduces after it.
   SmallVector<TileOpInterface> separateOuterSums(RewriterBase &rewriter,
                                                  TileOpInterface op);
   /// Makes reductions over rows and columns ones over columns, which a map then
@@ -218,24 +219,62 @@ static Value createReduction(RewriterBase &rewriter, Location loc, Value value,
   return map->getResult(0);
 }
 
-/// The n dims that a reduction of `op` to `map` drops, if some that it keeps lie within
-/// them, and it keeps all rows.
-static SmallVector<unsigned> getOuterColumns(TileOpInterface op, AffineMap map) {
-  SmallVector<unsigned> dropped;
-  bool keepsInner = false;
+namespace {
+/// A reduction of a map over columns outside of ones that it keeps, over heads say,
+/// and perhaps over rows outside of ones that it keeps, over sequences.
+struct OuterSum {
+  SmallVector<unsigned> columns, rows;
+
+  bool operator==(const OuterSum &other) const {
+    return columns == other.columns && rows == other.rows;
+  }
+};
+} // namespace
+
+/// What a reduction of `op` to `map` drops, if that is such columns, and no rows but
+/// such.
+static OuterSum getOuterSum(TileOpInterface op, AffineMap map) {
+  OuterSum sum;
+  bool keepsInner = false, keepsRows = false;
   for (unsigned d = 0; d < op.getNumDomainDims(); ++d) {
     DimKind kind = op.getDimKind(d);
     bool isKept = map.isFunctionOfDim(d);
-    if ((kind == DimKind::b || kind == DimKind::m) && !isKept)
+    if (kind == DimKind::b && !isKept)
       return {};
+    if (kind == DimKind::m) {
+      keepsRows = isKept;
+      if (!isKept)
+        sum.rows.push_back(d);
+    }
     if (kind != DimKind::n)
       continue;
-    keepsInner |= isKept && !dropped.empty();
+    keepsInner |= isKept && !sum.columns.empty();
     if (!isKept)
-      dropped.push_back(d);
+      sum.columns.push_back(d);
   }
-  return keepsInner && map.isProjectedPermutation() ? dropped
-                                                    : SmallVector<unsigned>();
+  // The last row dim is the innermost.
+  if (!keepsInner || (!sum.rows.empty() && !keepsRows) ||
+      !map.isProjectedPermutation())
+    return {};
+  return sum;
+}
+
+/// Has the reduction of `op` to `init` by `map` keep dims `later` too, as its first
+/// ones, for a map to reduce them.
+static void keepDims(RewriterBase &rewriter, TileOpInterface op,
+                     ArrayRef<unsigned> later, AffineMap &map, Value &init) {
+  SmallVector<AffineExpr> exprs;
+  SmallVector<OpFoldResult> sizes;
+  for (unsigned d : later) {
+    exprs.push_back(rewriter.getAffineDimExpr(d));
+    sizes.push_back(getExtent(rewriter, op, d));
+  }
+  llvm::append_range(exprs, map.getResults());
+  llvm::append_range(sizes,
+                     tensor::getMixedSizes(rewriter, op->getLoc(), init));
+  map = AffineMap::get(map.getNumDims(), 0, exprs, map.getContext());
+  init = tensor::EmptyOp::create(rewriter, op->getLoc(), sizes,
+                                 getElementTypeOrSelf(init));
 }
 
 /// Whether the region of `op` reduces groups over any of `dims`.
@@ -255,29 +294,30 @@ PartitionReductionsPass::separateOuterSums(RewriterBase &rewriter,
                                            TileOpInterface op) {
   if (sumsOnly || op.getNumProducts() != 0)
     return {op};
-  SmallVector<SmallVector<unsigned>> outer;
+  SmallVector<OuterSum> outer;
   for (unsigned o = 0; o < op.getOutputs().size(); ++o) {
     outer.emplace_back();
     if (isCandidate(op, o))
-      outer.back() = getOuterColumns(op, op.getOutputMap(o));
-    if (reducesGroupsOver(op, outer.back()))
-      outer.back().clear();
+      outer.back() = getOuterSum(op, op.getOutputMap(o));
+    if (reducesGroupsOver(op, outer.back().columns))
+      outer.back() = {};
   }
   // Groups of outputs: those that are left, and those of each set of dims.
-  SmallVector<SmallVector<unsigned>> kinds{{}};
-  for (ArrayRef<unsigned> dims : outer)
-    if (!llvm::is_contained(kinds, dims))
-      kinds.emplace_back(dims);
+  SmallVector<OuterSum> kinds{{}};
+  for (const OuterSum &sum : outer)
+    if (!llvm::is_contained(kinds, sum))
+      kinds.push_back(sum);
   if (kinds.size() == 1)
     return {op};
   SmallVector<TileOpInterface> made;
   SmallVector<Value> results(op->getNumResults());
   TileOpSpec whole(op);
   unsigned numInputs = whole.inputs.size();
-  for (ArrayRef<unsigned> rows : kinds) {
+  for (const OuterSum &kind : kinds) {
+    ArrayRef<unsigned> rows = kind.columns;
     SmallVector<unsigned> outputs;
     for (unsigned o = 0; o < outer.size(); ++o)
-      if (ArrayRef<unsigned>(outer[o]) == rows)
+      if (outer[o] == kind)
         outputs.push_back(o);
     if (outputs.empty())
       continue;
@@ -286,9 +326,14 @@ PartitionReductionsPass::separateOuterSums(RewriterBase &rewriter,
     spec.outputs.clear();
     spec.combiners.clear();
     spec.fresh.clear();
+    rewriter.setInsertionPoint(op);
     for (unsigned o : outputs) {
-      spec.maps.push_back(whole.maps[numInputs + o]);
-      spec.outputs.push_back(whole.outputs[o]);
+      AffineMap map = whole.maps[numInputs + o];
+      Value init = whole.outputs[o];
+      if (!kind.rows.empty())
+        keepDims(rewriter, op, kind.rows, map, init);
+      spec.maps.push_back(map);
+      spec.outputs.push_back(init);
       spec.combiners.push_back(whole.combiners[o]);
       spec.fresh.push_back(whole.fresh[o]);
     }
@@ -323,8 +368,13 @@ PartitionReductionsPass::separateOuterSums(RewriterBase &rewriter,
     } else {
       made.push_back(recreate(rewriter, op, spec, outputs));
     }
-    for (auto [o, result] : llvm::zip_equal(outputs, made.back()->getResults()))
-      results[o] = result;
+    rewriter.setInsertionPointAfter(made.back());
+    for (auto [o, result] :
+         llvm::zip_equal(outputs, made.back()->getResults()))
+      results[o] = kind.rows.empty()
+                       ? Value(result)
+                       : createReduction(rewriter, op->getLoc(), result,
+                                         kind.rows.size(), op.getCombiner(o));
   }
   rewriter.replaceOp(op, results);
   return made;
@@ -370,19 +420,9 @@ void PartitionReductionsPass::reduceOneKindFirst(RewriterBase &rewriter,
       continue;
     combiners[o] = op.getCombiner(o);
     numReduced[o] = later.size();
-    SmallVector<AffineExpr> exprs;
-    SmallVector<OpFoldResult> sizes;
-    for (unsigned d : later) {
-      exprs.push_back(rewriter.getAffineDimExpr(d));
-      sizes.push_back(getExtent(rewriter, op, d));
-    }
-    llvm::append_range(exprs, map.getResults());
-    llvm::append_range(sizes, tensor::getMixedSizes(rewriter, op->getLoc(),
-                                                    spec.outputs[o]));
-    map = AffineMap::get(map.getNumDims(), 0, exprs, map.getContext());
-    spec.outputs[o] =
-        tensor::EmptyOp::create(rewriter, op->getLoc(), sizes,
-                                getElementTypeOrSelf(spec.outputs[o]));
+    Value init = spec.outputs[o];
+    keepDims(rewriter, op, later, map, init);
+    spec.outputs[o] = init;
     if (isFullMap(op, map)) {
       spec.combiners[o] = rewriter.getUnitAttr();
       spec.fresh[o] = false;

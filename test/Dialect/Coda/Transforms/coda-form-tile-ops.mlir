@@ -337,14 +337,162 @@ func.func @block_scales(%x: tensor<4x2x8xf8E4M3FN>, %s: tensor<4x2xf32>, %w: ten
 
 // -----
 
+// Each product of a batch has a scale, and so has each row and column of it; so have
+// products of blocks of the contracted dim, but those are summed.
+
+// CHECK-LABEL: func.func @experts(
+// CHECK-SAME:    %[[X:.*]]: tensor<2x4x8xf8E4M3FN>, %[[W:.*]]: tensor<2x8x4xf8E5M2>,
+// CHECK:       coda.gemm
+// CHECK-NEXT:    acc(%[[X]][b, m, k] * %[[W]][b, k, n] : tensor<2x4x8xf8E4M3FN>, tensor<2x8x4xf8E5M2>)
+// CHECK:       coda.map
+// CHECK-NEXT:    ins(%{{.*}}[m0, m1, n], %{{.*}}[m0], %{{.*}}[m0, m1], %{{.*}}[m0, n] :
+#tile = affine_map<(b, m, n) -> (b, m, n)>
+#row = affine_map<(b, m, n) -> (b, m)>
+#column = affine_map<(b, m, n) -> (b, n)>
+#one = affine_map<(b, m, n) -> (b)>
+func.func @experts(%x: tensor<2x4x8xf8E4M3FN>, %w: tensor<2x8x4xf8E5M2>, %q: tensor<2xf32>, %s: tensor<2x4xf32>, %t: tensor<2x4xf32>) -> (tensor<2x4x4xf32>, tensor<2xf32>, tensor<2x4xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x4x4xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
+  %y = linalg.batch_matmul ins(%x, %w : tensor<2x4x8xf8E4M3FN>, tensor<2x8x4xf8E5M2>) outs(%z : tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
+  %r = linalg.generic {indexing_maps = [#tile, #one, #row, #column, #tile], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%y, %q, %s, %t : tensor<2x4x4xf32>, tensor<2xf32>, tensor<2x4xf32>, tensor<2x4xf32>) outs(%e : tensor<2x4x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32, %d: f32, %o: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.mulf %0, %c : f32
+    %2 = arith.mulf %1, %d : f32
+    linalg.yield %2 : f32
+  } -> tensor<2x4x4xf32>
+  %e1 = tensor.empty() : tensor<2xf32>
+  %z1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<2xf32>) -> tensor<2xf32>
+  %sum = linalg.generic {indexing_maps = [#tile, #one], iterator_types = ["parallel", "reduction", "reduction"]}
+      ins(%r : tensor<2x4x4xf32>) outs(%z1 : tensor<2xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %a, %o : f32
+    linalg.yield %0 : f32
+  } -> tensor<2xf32>
+  %e2 = tensor.empty() : tensor<2x4xf32>
+  %z2 = linalg.fill ins(%zero : f32) outs(%e2 : tensor<2x4xf32>) -> tensor<2x4xf32>
+  %columns = linalg.generic {indexing_maps = [#tile, #column], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%r : tensor<2x4x4xf32>) outs(%z2 : tensor<2x4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %a, %o : f32
+    linalg.yield %0 : f32
+  } -> tensor<2x4xf32>
+  return %r, %sum, %columns : tensor<2x4x4xf32>, tensor<2xf32>, tensor<2x4xf32>
+}
+
+// -----
+
+// What is added up without a scale of its own, or not as it is, is no block's.
+
+// CHECK-LABEL: func.func @sums_of_experts(
+// CHECK-COUNT-2: coda.gemm
+#tile = affine_map<(b, m, n) -> (b, m, n)>
+#own = affine_map<(b, m, n) -> (b)>
+#row = affine_map<(b, m, n) -> (m)>
+#column = affine_map<(b, m, n) -> (b, n)>
+#sum = affine_map<(b, m, n) -> (m, n)>
+func.func @sums_of_experts(%x: tensor<2x4x8xf8E4M3FN>, %w: tensor<2x8x4xf8E4M3FN>, %q: tensor<2xf32>, %s: tensor<4xf32>, %t: tensor<2x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x4x4xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
+  %e2 = tensor.empty() : tensor<4x4xf32>
+  %z2 = linalg.fill ins(%zero : f32) outs(%e2 : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %y = linalg.batch_matmul ins(%x, %w : tensor<2x4x8xf8E4M3FN>, tensor<2x8x4xf8E4M3FN>) outs(%z : tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
+  // A scale that all products share, a bias of each.
+  %r = linalg.generic {indexing_maps = [#tile, #row, #column, #sum], iterator_types = ["reduction", "parallel", "parallel"]}
+      ins(%y, %s, %t : tensor<2x4x4xf32>, tensor<4xf32>, tensor<2x4xf32>) outs(%z2 : tensor<4x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32, %o: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %0, %c : f32
+    %2 = arith.addf %1, %o : f32
+    linalg.yield %2 : f32
+  } -> tensor<4x4xf32>
+  %u = linalg.batch_matmul ins(%x, %w : tensor<2x4x8xf8E4M3FN>, tensor<2x8x4xf8E4M3FN>) outs(%z : tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
+  %v = linalg.generic {indexing_maps = [#tile, #own, #sum], iterator_types = ["reduction", "parallel", "parallel"]}
+      ins(%u, %q : tensor<2x4x4xf32>, tensor<2xf32>) outs(%z2 : tensor<4x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = math.tanh %0 : f32
+    %2 = arith.addf %1, %o : f32
+    linalg.yield %2 : f32
+  } -> tensor<4x4xf32>
+  return %r, %v : tensor<4x4xf32>, tensor<4x4xf32>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @products_of_blocks(
 // CHECK:       linalg.batch_matmul
-func.func @products_of_blocks(%x: tensor<2x4x8xf8E4M3FN>, %w: tensor<2x8x4xf8E4M3FN>, %e: tensor<2x4x4xf32>) -> tensor<2x4x4xf32> {
+#tile = affine_map<(b, m, n) -> (b, m, n)>
+#row = affine_map<(b, m, n) -> (b, m)>
+#sum = affine_map<(b, m, n) -> (m, n)>
+func.func @products_of_blocks(%x: tensor<2x4x8xf8E4M3FN>, %w: tensor<2x8x4xf8E4M3FN>, %s: tensor<2x4xf32>, %e: tensor<2x4x4xf32>) -> tensor<4x4xf32> {
   %zero = arith.constant 0.0 : f32
   %z = linalg.fill ins(%zero : f32) outs(%e : tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
-  // expected-remark @below {{[coda-form-tile-ops] no gemm formed: contracts-scaled-dim: a batched product of 8-bit factors: block scales, which differ along the contracted dim, are not supported}}
+  // expected-remark @below {{[coda-form-tile-ops] no gemm formed: contracts-scaled-dim: products of 8-bit factors, each by its own scale, are summed: block scales, which differ along the contracted dim, are not supported}}
   %y = linalg.batch_matmul ins(%x, %w : tensor<2x4x8xf8E4M3FN>, tensor<2x8x4xf8E4M3FN>) outs(%z : tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
-  return %y : tensor<2x4x4xf32>
+  %e2 = tensor.empty() : tensor<4x4xf32>
+  %z2 = linalg.fill ins(%zero : f32) outs(%e2 : tensor<4x4xf32>) -> tensor<4x4xf32>
+  // expected-note @below {{because of this op}}
+  %r = linalg.generic {indexing_maps = [#tile, #row, #sum], iterator_types = ["reduction", "parallel", "parallel"]}
+      ins(%y, %s : tensor<2x4x4xf32>, tensor<2x4xf32>) outs(%z2 : tensor<4x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %0, %o : f32
+    linalg.yield %1 : f32
+  } -> tensor<4x4xf32>
+  return %r : tensor<4x4xf32>
+}
+
+// -----
+
+// Blocks of each of three experts; the scales of columns are before the sum, in bf16,
+// behind a view.
+// CHECK-LABEL: func.func @blocks_of_experts(
+// CHECK-NOT:   coda.gemm
+#left = affine_map<(e, b, m, n, k) -> (e, m, b, k)>
+#right = affine_map<(e, b, m, n, k) -> (e, b, n, k)>
+#product = affine_map<(e, b, m, n, k) -> (e, b, m, n)>
+#tile = affine_map<(e, b, m, n) -> (e, b, m, n)>
+#column = affine_map<(e, b, m, n) -> (e, b, n)>
+#from = affine_map<(e, i, b) -> (e, b, i)>
+#sum = affine_map<(e, i, b) -> (e, i)>
+func.func @blocks_of_experts(%x: tensor<3x4x2x8xf8E4M3FN>, %w: tensor<3x2x4x8xf8E4M3FN>, %s: tensor<3x2x4xf32>) -> tensor<3x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<3x2x4x4xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<3x2x4x4xf32>) -> tensor<3x2x4x4xf32>
+  // expected-remark @below {{block scales, which differ along the contracted dim, are not supported}}
+  %y = linalg.generic {indexing_maps = [#left, #right, #product], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<3x4x2x8xf8E4M3FN>, tensor<3x2x4x8xf8E4M3FN>) outs(%z : tensor<3x2x4x4xf32>) {
+  ^bb0(%a: f8E4M3FN, %b: f8E4M3FN, %o: f32):
+    %0 = arith.extf %a : f8E4M3FN to f32
+    %1 = arith.extf %b : f8E4M3FN to f32
+    %2 = arith.mulf %0, %1 : f32
+    %3 = arith.addf %o, %2 : f32
+    linalg.yield %3 : f32
+  } -> tensor<3x2x4x4xf32>
+  %eb = tensor.empty() : tensor<3x2x4x4xbf16>
+  %v = linalg.generic {indexing_maps = [#tile, #column, #tile], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%y, %s : tensor<3x2x4x4xf32>, tensor<3x2x4xf32>) outs(%eb : tensor<3x2x4x4xbf16>) {
+  ^bb0(%a: f32, %b: f32, %o: bf16):
+    %0 = arith.divf %a, %b : f32
+    %1 = arith.truncf %0 : f32 to bf16
+    linalg.yield %1 : bf16
+  } -> tensor<3x2x4x4xbf16>
+  %c = tensor.collapse_shape %v [[0], [1], [2, 3]] : tensor<3x2x4x4xbf16> into tensor<3x2x16xbf16>
+  %e2 = tensor.empty() : tensor<3x16xf32>
+  %z2 = linalg.fill ins(%zero : f32) outs(%e2 : tensor<3x16xf32>) -> tensor<3x16xf32>
+  // expected-note @below {{because of this op}}
+  %r = linalg.generic {indexing_maps = [#from, #sum], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%c : tensor<3x2x16xbf16>) outs(%z2 : tensor<3x16xf32>) {
+  ^bb0(%a: bf16, %o: f32):
+    %0 = arith.extf %a : bf16 to f32
+    %1 = arith.addf %0, %o : f32
+    linalg.yield %1 : f32
+  } -> tensor<3x16xf32>
+  return %r : tensor<3x16xf32>
 }
 
 // -----

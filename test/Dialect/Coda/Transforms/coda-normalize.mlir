@@ -3,6 +3,8 @@
 // CHECK-DAG: #[[$MK:.*]] = affine_map<(d0, d1, d2) -> (d0, d2)>
 // CHECK-DAG: #[[$NK:.*]] = affine_map<(d0, d1, d2) -> (d1, d2)>
 // CHECK-DAG: #[[$MN:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
+// CHECK-DAG: #[[$BMK:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>
+// CHECK-DAG: #[[$BNK:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)>
 
 // Of one row, too: the unit dim goes first.
 // CHECK-LABEL: func.func @transposed_factor_of_one_row(
@@ -35,6 +37,42 @@ func.func @transposed_factor(%x: tensor<2x8xf32>, %w: tensor<4x8xf32>) -> tensor
   %z = linalg.fill ins(%zero : f32) outs(%o : tensor<2x4xf32>) -> tensor<2x4xf32>
   %y = linalg.matmul ins(%x, %t : tensor<2x8xf32>, tensor<8x4xf32>) outs(%z : tensor<2x4xf32>) -> tensor<2x4xf32>
   return %y : tensor<2x4xf32>
+}
+
+// So does that of each of a batch, which is taken narrow, too; not one that moves the
+// batch.
+// CHECK-LABEL: func.func @transposed_factors_of_a_batch(
+// CHECK-SAME:  %[[X:.*]]: tensor<3x2x8xbf16>, %[[W:.*]]: tensor<3x4x8xbf16>, %[[V:.*]]: tensor<2x3x8xbf16>
+// CHECK:       linalg.batch_matmul indexing_maps = [#[[$BMK]], #[[$BNK]], #{{.*}}]
+// CHECK-SAME:    ins(%[[X]], %[[W]] : tensor<3x2x8xbf16>, tensor<3x4x8xbf16>)
+// CHECK:       %[[T:.*]] = linalg.transpose ins(%[[V]] : tensor<2x3x8xbf16>)
+// CHECK:       linalg.batch_matmul indexing_maps = [#[[$BMK]], #[[$BNK]], #{{.*}}]
+// CHECK-SAME:    ins(%[[T]], %[[W]] :
+func.func @transposed_factors_of_a_batch(%x: tensor<3x2x8xbf16>, %w: tensor<3x4x8xbf16>, %v: tensor<2x3x8xbf16>) -> (tensor<3x2x4xf32>, tensor<3x2x4xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<3x8x4xbf16>
+  %t = linalg.transpose ins(%w : tensor<3x4x8xbf16>) outs(%e : tensor<3x8x4xbf16>) permutation = [0, 2, 1]
+  %ef = tensor.empty() : tensor<3x8x4xf32>
+  %tf = linalg.generic {indexing_maps = [affine_map<(b, i, j) -> (b, i, j)>, affine_map<(b, i, j) -> (b, i, j)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%t : tensor<3x8x4xbf16>) outs(%ef : tensor<3x8x4xf32>) {
+  ^bb0(%a: bf16, %o: f32):
+    %c = arith.extf %a : bf16 to f32
+    linalg.yield %c : f32
+  } -> tensor<3x8x4xf32>
+  %ex = tensor.empty() : tensor<3x2x8xf32>
+  %xf = linalg.generic {indexing_maps = [affine_map<(b, i, j) -> (b, i, j)>, affine_map<(b, i, j) -> (b, i, j)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x : tensor<3x2x8xbf16>) outs(%ex : tensor<3x2x8xf32>) {
+  ^bb0(%a: bf16, %o: f32):
+    %c = arith.extf %a : bf16 to f32
+    linalg.yield %c : f32
+  } -> tensor<3x2x8xf32>
+  %ey = tensor.empty() : tensor<3x2x4xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%ey : tensor<3x2x4xf32>) -> tensor<3x2x4xf32>
+  %y = linalg.batch_matmul ins(%xf, %tf : tensor<3x2x8xf32>, tensor<3x8x4xf32>) outs(%z : tensor<3x2x4xf32>) -> tensor<3x2x4xf32>
+  %ev = tensor.empty() : tensor<3x2x8xbf16>
+  %vt = linalg.transpose ins(%v : tensor<2x3x8xbf16>) outs(%ev : tensor<3x2x8xbf16>) permutation = [1, 0, 2]
+  %u = linalg.batch_matmul ins(%vt, %t : tensor<3x2x8xbf16>, tensor<3x8x4xbf16>) outs(%z : tensor<3x2x4xf32>) -> tensor<3x2x4xf32>
+  return %y, %u : tensor<3x2x4xf32>, tensor<3x2x4xf32>
 }
 
 // Widened factors are taken narrow: exact.

@@ -719,3 +719,46 @@ func.func @stored_points(%x: tensor<128x64xbf16>, %w: tensor<500x64xbf16>, %v: t
   }
   return %s#0, %s#1, %t#0, %t#1 : tensor<128x500x2xbf16>, tensor<128xf32>, tensor<128x500x2xbf16>, tensor<128xf32>
 }
+
+// The gradient of a table that all heads and both sequences share: a map of which the
+// heads are the rows sums these, another the sequences. What is left is no sum.
+// CHECK-LABEL: func.func @heads_and_sequences(
+// CHECK-SAME:    %[[X:.*]]: tensor<2x8x4x16xf32>, %[[T:.*]]: tensor<8x16xf32>,
+// CHECK:       %[[Y:.*]] = coda.map
+// CHECK-NEXT:    ins(%[[X]][m0, m1, n0, n1], %[[T]][m1, n1] :
+// CHECK-NEXT:    outs(%{{.*}}[m0, m1, n0, n1] :
+// CHECK:       %[[S:.*]] = coda.map
+// CHECK-NEXT:    ins(%[[X]][n0, n1, m, n2], %[[T]][n1, n2] :
+// CHECK-NEXT:    outs(fresh add %{{.*}}[n0, n1, n2] : tensor<2x8x16xf32>)
+// CHECK:       %[[D:.*]] = coda.map
+// CHECK-NEXT:    ins(%[[S]][m, n0, n1] : tensor<2x8x16xf32>)
+// CHECK-NEXT:    outs(fresh add %{{.*}}[n0, n1] : tensor<8x16xf32>)
+// CHECK:       return %[[Y]], %[[D]]
+func.func @heads_and_sequences(%x: tensor<2x8x4x16xf32>, %t: tensor<8x16xf32>, %y0: tensor<2x8x4x16xf32>, %d0: tensor<8x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<8x16xf32>) {
+  %r:2 = coda.map
+    ins(%x[m0, m1, n0, n1], %t[m1, n1] : tensor<2x8x4x16xf32>, tensor<8x16xf32>)
+    outs(%y0[m0, m1, n0, n1], fresh add %d0[m1, n1] : tensor<2x8x4x16xf32>, tensor<8x16xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %p = arith.mulf %a, %b : f32
+    coda.yield %p, %p : f32, f32
+  }
+  return %r#0, %r#1 : tensor<2x8x4x16xf32>, tensor<8x16xf32>
+}
+
+// Not of the tokens within the sequences: these are summed first, and the heads by a
+// map; nor of the sequences alone, which loops sum.
+// CHECK-LABEL: func.func @heads_and_tokens(
+// CHECK:       coda.map
+// CHECK-NEXT:    ins(%{{.*}}[m0, m1, n0, n1] :
+// CHECK-NEXT:    outs(fresh add %{{.*}}[n0, m0, n1], fresh add %{{.*}}[m1, n0, n1] : tensor<4x2x16xf32>, tensor<8x4x16xf32>)
+// CHECK:       coda.map
+// CHECK-NEXT:    ins(%{{.*}}[m, n0, n1] : tensor<4x2x16xf32>)
+func.func @heads_and_tokens(%x: tensor<2x8x4x16xf32>, %d0: tensor<2x16xf32>, %e0: tensor<8x4x16xf32>) -> (tensor<2x16xf32>, tensor<8x4x16xf32>) {
+  %r:2 = coda.map
+    ins(%x[m0, m1, n0, n1] : tensor<2x8x4x16xf32>)
+    outs(fresh add %d0[m0, n1], fresh add %e0[m1, n0, n1] : tensor<2x16xf32>, tensor<8x4x16xf32>) {
+  ^bb0(%a: f32):
+    coda.yield %a, %a : f32, f32
+  }
+  return %r#0, %r#1 : tensor<2x16xf32>, tensor<8x4x16xf32>
+}

@@ -552,7 +552,8 @@ def PartitionReductionsPass
     inner ones may make up a granule that has fewer columns, those of a head of 96.
     A map that sums over columns outside of ones that it keeps, a gradient over heads
     say, does so in a map of its own (unless `sums-only`), of which those columns are
-    the rows, and rows and columns that are kept the columns.
+    the rows, and rows and columns that are kept the columns. Where it sums over rows
+    outside of ones that it keeps, too, over sequences, another map does that after it.
     `ragged = false` leaves all of these whole. One over rows and columns, the largest
     magnitude of a tensor say, is taken over columns first, and over rows by a
     map; where a column that is kept lies within one that is dropped, the weight of
