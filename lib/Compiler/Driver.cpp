@@ -146,6 +146,22 @@ private:
   std::string temporary;
 };
 
+/// The parser's message, but where it names a dialect of a front end: what to give
+/// instead.
+static std::string explainDialect(std::string what) {
+  StringRef dialect = what;
+  if (dialect.consume_front("Dialect `"))
+    dialect = dialect.split('\'').first;
+  else if (dialect.contains("unregistered dialect"))
+    dialect = dialect.split('"').second.split('"').first;
+  else
+    return what;
+  std::string name = dialect.empty() ? "the dialect of an op"
+                                     : "the dialect '" + dialect.str() + "'";
+  return name + " is none of those that are compiled; give linalg on tensors, as the "
+         "front end exports it (docs/Frontends.md)";
+}
+
 /// One run of the compiler. Every failure ends in `fail`, or in a diagnostic.
 class Compilation {
 public:
@@ -156,7 +172,8 @@ public:
     context.appendDialectRegistry(registry);
     context.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
       if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
-        printError(describeLocation(diagnostic.getLocation()), diagnostic.str());
+        printError(describeLocation(diagnostic.getLocation()),
+                   explainDialect(diagnostic.str()));
       else if (diagnostic.getSeverity() == DiagnosticSeverity::Remark)
         addRemark(diagnostic);
       return success();

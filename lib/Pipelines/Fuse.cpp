@@ -37,6 +37,10 @@ void coda::addFormation(OpPassManager &pm,
   addCleanup(pm);
   pm.addNestedPass<func::FuncOp>(createHoistSlicesPass());
   addCleanup(pm);
+  if (options.numerics != Numerics::Strict) {
+    pm.addNestedPass<func::FuncOp>(createSplitJoinedFactorsPass());
+    addCleanup(pm);
+  }
   CommutePassOptions commute;
   commute.numerics = options.numerics;
   commute.allowF16Range = options.allowF16Range;

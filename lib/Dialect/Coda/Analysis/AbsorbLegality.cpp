@@ -23,10 +23,6 @@
 using namespace mlir;
 using namespace mlir::coda;
 
-/// Of one op. A GPU's kernel is passed a descriptor of 128 bytes for each factor, and a
-/// few for what it loads and stores.
-static constexpr unsigned kMaxProducts = 9;
-
 /// The uses of what `value` becomes by steps that are linear in it, each the only
 /// reader of the one before.
 static SmallVector<OpOperand *> getLinearUses(Value value) {

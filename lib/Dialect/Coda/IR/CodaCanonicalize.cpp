@@ -220,9 +220,19 @@ struct MergeLoads : OpInterfaceRewritePattern<TileOpInterface> {
   }
 };
 
-/// Of two fresh reductions of one value, through one map by one combiner, the
-/// first serves the readers of both.
-struct MergeReductions : OpInterfaceRewritePattern<TileOpInterface> {
+/// Whether `value`, or a view of it, is returned.
+bool isReturned(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    return user->hasTrait<OpTrait::IsTerminator>() ||
+           (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user) &&
+            isReturned(user->getResult(0)));
+  });
+}
+
+/// Of two stores or fresh reductions of one value, through one map by one combiner,
+/// the first serves the readers of both. A second store that is returned stays: it
+/// would be a copy.
+struct MergeOutputs : OpInterfaceRewritePattern<TileOpInterface> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
   LogicalResult matchAndRewrite(TileOpInterface op,
                                 PatternRewriter &rewriter) const override {
@@ -230,8 +240,10 @@ struct MergeReductions : OpInterfaceRewritePattern<TileOpInterface> {
       return failure();
     for (unsigned o = 0; o < op.getOutputs().size(); ++o)
       for (unsigned p = 0; p < o; ++p) {
-        if (!op.getCombiner(o) || op.getCombiner(o) != op.getCombiner(p) ||
-            !op.getFresh()[o] || !op.getFresh()[p] ||
+        bool isStore = !op.getCombiner(o);
+        if (op.getCombiner(o) != op.getCombiner(p) ||
+            (isStore ? isReturned(op->getResult(o))
+                     : !op.getFresh()[o] || !op.getFresh()[p]) ||
             op.getOutputMap(o) != op.getOutputMap(p) ||
             op->getResult(o).getType() != op->getResult(p).getType() ||
             op.getYieldedValues(o) != op.getYieldedValues(p) ||
@@ -340,7 +352,7 @@ void BundleOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
 
 static void addTileOpPatterns(RewritePatternSet &patterns,
                               MLIRContext *context) {
-  patterns.add<MarkFresh, DropUnused, MergeLoads, MergeReductions>(context);
+  patterns.add<MarkFresh, DropUnused, MergeLoads, MergeOutputs>(context);
 }
 
 void GemmOp::getCanonicalizationPatterns(RewritePatternSet &patterns,

@@ -277,9 +277,19 @@ static S abs(S x, S, S g) {
   S below = select(arith::CmpFPredicate::OLT, x, zero, -g, zero);
   return select(arith::CmpFPredicate::OGT, x, zero, g, below);
 }
-static S exp(S, S r, S g) { return g * r; }
-static S exp2(S, S r, S g) { return g * (kLn2 * r); }
-static S expm1(S, S r, S g) { return g * (1.0 + r); }
+/// An exponential, or the largest number where it is infinite: what saturates there, as
+/// 1 / (1 + exp(-x)) does, or is not chosen, has a cotangent of 0, and 0 times infinity
+/// is none.
+static S finite(S r) {
+  auto type = cast<FloatType>(r.value.getType());
+  Value largest = arith::ConstantOp::create(
+      *r.b, FloatAttr::get(type, llvm::APFloat::getLargest(
+                                     type.getFloatSemantics())));
+  return {r.b, arith::MinimumFOp::create(*r.b, r.value, largest)};
+}
+static S exp(S, S r, S g) { return g * finite(r); }
+static S exp2(S, S r, S g) { return g * (kLn2 * finite(r)); }
+static S expm1(S, S r, S g) { return g * finite(1.0 + r); }
 static S log(S x, S, S g) { return g / x; }
 static S log2(S x, S, S g) { return g / (kLn2 * x); }
 static S log10(S x, S, S g) { return g / (kLn10 * x); }

@@ -302,6 +302,15 @@ static FailureOr<TileOpInterface> formGemm(RewriterBase &rewriter,
   return gemm;
 }
 
+/// Whether one factor of a contraction has all of its dims: the sum of experts'
+/// results, each times its share of a token, say. A map can have it, too.
+static bool isWeightedSum(linalg::LinalgOp op) {
+  return isa<linalg::GenericOp>(op) &&
+         llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *factor) {
+           return op.getMatchingIndexingMap(factor).isPermutation();
+         });
+}
+
 //===----------------------------------------------------------------------===//
 // Elementwise ops, sums, transposes
 //===----------------------------------------------------------------------===//
@@ -694,7 +703,8 @@ void FormTileOpsPass::visit(RewriterBase &rewriter, Operation *op) {
     FailureOr<TileOpInterface> gemm = formGemm(rewriter, linalgOp, all, refusal);
     if (succeeded(gemm))
       return replace(rewriter, op, *gemm);
-    return emitRefusal(op, "coda-form-tile-ops", "no gemm formed", refusal);
+    if (!isWeightedSum(linalgOp))
+      return emitRefusal(op, "coda-form-tile-ops", "no gemm formed", refusal);
   }
   // A transpose of an argument is a load of the tile op that reads it, or is a
   // launch with others that the tile op waits for. What other ops make they can

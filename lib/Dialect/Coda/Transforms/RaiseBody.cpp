@@ -374,10 +374,27 @@ BodyRaiser::create(TypeRange types, ValueRange inits,
         });
   };
   linalg::GenericOp made = make();
-  // Once more, without what the body does not read.
-  for (BlockArgument arg : made.getRegionInputArgs())
+  // Once more, without what the body does not read, but for what alone tells the
+  // extent of a loop: one of whose points only the number is read, say.
+  llvm::SmallBitVector sized(op.getNumLoops());
+  auto takeExtents = [&](AffineMap map) {
+    unsigned known = sized.count();
+    for (AffineExpr index : map.getResults())
+      if (auto dim = dyn_cast<AffineDimExpr>(index))
+        sized.set(dim.getPosition());
+    return sized.count() != known;
+  };
+  llvm::for_each(initMaps, takeExtents);
+  for (BlockArgument arg : made.getRegionInputArgs()) {
     if (arg.use_empty())
       used.reset(arg.getArgNumber());
+    else
+      takeExtents(operandMaps[arg.getArgNumber()]);
+  }
+  // The new ones first: they are known earlier than what they stand for.
+  for (unsigned i = operands.size(); i-- > 0;)
+    if (!used.test(i) && takeExtents(operandMaps[i]))
+      used.set(i);
   if (used.all())
     return made;
   made.erase();

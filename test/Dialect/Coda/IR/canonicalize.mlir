@@ -560,3 +560,41 @@ func.func @merge_reductions(%x: tensor<4x6xf32>, %e: tensor<4xf32>) -> (tensor<4
   }
   return %0#0, %0#1, %0#2, %0#3, %0#4 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+
+// Two stores of one value at the same points are one.
+// CHECK-LABEL: func.func @same_stores(
+// CHECK:       %[[Y:.*]] = coda.map
+// CHECK-NEXT:    ins(%{{.*}}[m, n] : tensor<8x4xf32>)
+// CHECK-NEXT:    outs(%{{.*}}[m, n] : tensor<8x4xf32>)
+// CHECK:       linalg.matmul {{.*}} ins(%[[Y]], %[[Y]] :
+func.func @same_stores(%x: tensor<8x4xf32>, %z: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %e = tensor.empty() : tensor<8x4xf32>
+  %y:2 = coda.map ins(%x[m, n] : tensor<8x4xf32>) outs(%e[m, n], %e[m, n] : tensor<8x4xf32>, tensor<8x4xf32>) {
+  ^bb0(%a: f32):
+    %v = math.exp %a : f32
+    coda.yield %v, %v : f32, f32
+  }
+  %p = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+      ins(%y#0, %y#1 : tensor<8x4xf32>, tensor<8x4xf32>) outs(%z : tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %p : tensor<8x8xf32>
+}
+
+
+// One that is returned, or rounded, is another one.
+// CHECK-LABEL: func.func @no_same_stores(
+// CHECK:       %[[Y:.*]]:3 = coda.map
+// CHECK:       %[[V:.*]] = tensor.expand_shape %[[Y]]#1
+// CHECK:       return %[[Y]]#0, %[[V]], %[[Y]]#2
+func.func @no_same_stores(%x: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<2x4x4xf32>, tensor<8x4xbf16>) {
+  %e = tensor.empty() : tensor<8x4xf32>
+  %f = tensor.empty() : tensor<8x4xbf16>
+  %y:3 = coda.map ins(%x[m, n] : tensor<8x4xf32>) outs(%e[m, n], %e[m, n], %f[m, n] : tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xbf16>) {
+  ^bb0(%a: f32):
+    %v = math.exp %a : f32
+    %w = arith.truncf %v : f32 to bf16
+    coda.yield %v, %v, %w : f32, f32, bf16
+  }
+  %u = tensor.expand_shape %y#1 [[0, 1], [2]] output_shape [2, 4, 4] : tensor<8x4xf32> into tensor<2x4x4xf32>
+  return %y#0, %u, %y#2 : tensor<8x4xf32>, tensor<2x4x4xf32>, tensor<8x4xbf16>
+}

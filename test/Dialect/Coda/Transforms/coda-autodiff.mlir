@@ -181,3 +181,33 @@ func.func @main(%x: tensor<8x4xf32>, %w: tensor<12x4xf32>) -> (tensor<8x6xf32>, 
 // CHECK: %[[FIRST:.+]] = tensor.insert_slice %{{.+}} into %{{.+}}[{{[06]}}, 0] [6, 4] [1, 1]
 // CHECK: %[[WHOLE:.+]] = tensor.insert_slice %{{.+}} into %[[FIRST]][{{[06]}}, 0] [6, 4] [1, 1]
 // CHECK: return %{{.+}}, %[[WHOLE]]
+
+// -----
+
+// An exponential that is infinite, of which no cotangent comes, has none: it is taken
+// as the largest number.
+func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %y = coda.map ins(%x[m] : tensor<8xf32>) outs(%e[m] : tensor<8xf32>) {
+  ^bb0(%a: f32):
+    %one = arith.constant 1.0 : f32
+    %p = math.exp %a : f32
+    %d = arith.addf %one, %p : f32
+    %s = arith.divf %one, %d : f32
+    coda.yield %s : f32
+  }
+  return %y : tensor<8xf32>
+}
+// CHECK-LABEL: func.func @main_bwd(
+// CHECK: coda.map
+// CHECK-DAG: %[[LARGEST:.+]] = arith.constant 3.40282347E+38 : f32
+// CHECK-DAG: %[[ONE:.+]] = arith.constant 1.0{{.*}} : f32
+// CHECK: %[[P:.+]] = math.exp
+// CHECK: %[[D:.+]] = arith.addf %[[P]], %[[ONE]]
+// CHECK: %[[S:.+]] = arith.divf %[[ONE]], %[[D]]
+// CHECK: %[[G:.+]] = arith.mulf %{{.+}}, %[[S]]
+// CHECK: %[[N:.+]] = arith.negf %[[G]]
+// CHECK: %[[Q:.+]] = arith.divf %[[N]], %[[D]]
+// CHECK: %[[F:.+]] = arith.minimumf %[[P]], %[[LARGEST]]
+// CHECK: %[[R:.+]] = arith.mulf %[[Q]], %[[F]]
+// CHECK: coda.yield %[[R]]

@@ -52,3 +52,41 @@ func.func @batched(%a: tensor<2x4x16xf32>, %b: tensor<2x16x4xf32>) -> tensor<2x4
   %q = linalg.batch_matmul ins(%p, %p : tensor<2x4x4xf32>, tensor<2x4x4xf32>) outs(%z : tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
   return %q : tensor<2x4x4xf32>
 }
+
+// A sum with weights, of experts' results say, of which one factor has every dim: where
+// the two have no common type, no gemm can have it, and a map does.
+// CHECK-LABEL: func.func @weighted_sum(
+// CHECK-SAME: %[[Y:[^:]+]]: tensor<3x4x8xf32>, %[[P:[^:]+]]: tensor<3x4xbf16>)
+// CHECK-NOT: linalg.generic
+// CHECK: %[[S:.+]] = coda.map
+// CHECK-NEXT: ins(%[[Y]][m0, m1, n], %[[P]][m0, m1] : tensor<3x4x8xf32>, tensor<3x4xbf16>)
+// CHECK-NEXT: outs(add %{{.+}}[m1, n] : tensor<4x8xf32>)
+// CHECK-NEXT: ^bb0(%[[A:.+]]: f32, %[[B:.+]]: bf16):
+// CHECK-NEXT: %[[W:.+]] = arith.extf %[[B]] : bf16 to f32
+// CHECK-NEXT: %[[V:.+]] = arith.mulf %[[A]], %[[W]] : f32
+// CHECK-NEXT: coda.yield %[[V]] : f32
+// CHECK: return %[[S]]
+func.func @weighted_sum(%y: tensor<3x4x8xf32>, %p: tensor<3x4xbf16>) -> tensor<4x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x8xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<4x8xf32>) -> tensor<4x8xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(b, i, j) -> (b, i, j)>, affine_map<(b, i, j) -> (b, i)>, affine_map<(b, i, j) -> (i, j)>], iterator_types = ["reduction", "parallel", "parallel"]}
+      ins(%y, %p : tensor<3x4x8xf32>, tensor<3x4xbf16>) outs(%z : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %b: bf16, %o: f32):
+    %w = arith.extf %b : bf16 to f32
+    %v = arith.mulf %a, %w : f32
+    %r = arith.addf %o, %v : f32
+    linalg.yield %r : f32
+  } -> tensor<4x8xf32>
+  return %s : tensor<4x8xf32>
+}
+
+// A product of rows and columns is none: it would be as slow as a loop.
+// CHECK-LABEL: func.func @no_map_of_mixed_types(
+// CHECK-NOT: coda.map
+// CHECK: linalg.matmul
+// CHECK-NOT: coda.map
+func.func @no_map_of_mixed_types(%a: tensor<3x16xf32>, %b: tensor<16x8xbf16>, %e: tensor<3x8xf32>) -> tensor<3x8xf32> {
+  %s = linalg.matmul ins(%a, %b : tensor<3x16xf32>, tensor<16x8xbf16>) outs(%e : tensor<3x8xf32>) -> tensor<3x8xf32>
+  return %s : tensor<3x8xf32>
+}

@@ -508,3 +508,71 @@ func.func @of_one_row(%x: tensor<4xf32>, %w: tensor<4x16xf32>) -> tensor<16xf32>
   } -> tensor<16xf32>
   return %y : tensor<16xf32>
 }
+
+// -----
+
+// Picked by a comparison: the weights read the labels and the column's number alone, so
+// that the matrix tells how many columns there are. Not the logarithms, which nothing
+// else reads then.
+
+// CHECK-LABEL: func.func @sum_of_picked(
+// CHECK-SAME:    %[[T:[a-z0-9]+]]: tensor<8xi64>) ->
+// CHECK-DAG:   %[[ZERO:.*]] = arith.constant 0.0
+// CHECK-DAG:   %[[ONE:.*]] = arith.constant 1.0
+// CHECK-DAG:   %[[Z:.*]] = linalg.matmul
+// CHECK-NOT:   maximumf
+// CHECK:       %[[LSE:.*]] = coda.map
+// CHECK:       %[[SUM:.*]] = linalg.generic {{.*}}["parallel", "reduction"]} ins(%[[T]], %[[Z]] : tensor<8xi64>, tensor<8x16xf32>)
+// CHECK:       %[[WEIGHT:.*]] = linalg.generic {indexing_maps = [#[[ROW:.*]], #[[FULL:.*]], #[[ROW]]], iterator_types = ["parallel", "reduction"]} ins(%[[T]], %[[Z]] : tensor<8xi64>, tensor<8x16xf32>)
+// CHECK-NEXT:  ^bb0(%[[L:.*]]: i64, %{{.*}}: f32, %[[O:.*]]: f32):
+// CHECK-NEXT:    %[[I:.*]] = linalg.index 1 : index
+// CHECK-NEXT:    %[[C:.*]] = arith.index_cast %[[I]] : index to i64
+// CHECK-NEXT:    %[[Q:.*]] = arith.cmpi eq, %[[L]], %[[C]] : i64
+// CHECK-NEXT:    %[[S:.*]] = arith.select %[[Q]], %[[ONE]], %[[ZERO]] : f32
+// CHECK-NEXT:    %[[R:.*]] = arith.addf %[[O]], %[[S]] : f32
+// CHECK-NEXT:    linalg.yield %[[R]] : f32
+// CHECK:       linalg.generic {{.*}}["parallel"]} ins(%[[SUM]], %[[LSE]], %[[WEIGHT]] :
+#full = affine_map<(m, n) -> (m, n)>
+#row = affine_map<(m, n) -> (m)>
+func.func @sum_of_picked(%x: tensor<8x4xf32>, %w: tensor<4x16xf32>, %t: tensor<8xi64>) -> tensor<8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<8x16xf32>
+  %er = tensor.empty() : tensor<8xf32>
+  %zz = linalg.fill ins(%zero : f32) outs(%e : tensor<8x16xf32>) -> tensor<8x16xf32>
+  %zr = linalg.fill ins(%zero : f32) outs(%er : tensor<8xf32>) -> tensor<8xf32>
+  %lr = linalg.fill ins(%low : f32) outs(%er : tensor<8xf32>) -> tensor<8xf32>
+  %z = linalg.matmul ins(%x, %w : tensor<8x4xf32>, tensor<4x16xf32>) outs(%zz : tensor<8x16xf32>) -> tensor<8x16xf32>
+  %m = linalg.generic {indexing_maps = [#full, #row], iterator_types = ["parallel", "reduction"]} ins(%z : tensor<8x16xf32>) outs(%lr : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.maximumf %a, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  %d = linalg.generic {indexing_maps = [#full, #row, #full], iterator_types = ["parallel", "parallel"]} ins(%z, %m : tensor<8x16xf32>, tensor<8xf32>) outs(%e : tensor<8x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %r = arith.subf %a, %b : f32
+    linalg.yield %r : f32
+  } -> tensor<8x16xf32>
+  %s = linalg.generic {indexing_maps = [#full, #row], iterator_types = ["parallel", "reduction"]} ins(%d : tensor<8x16xf32>) outs(%zr : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %x1 = math.exp %a : f32
+    %r = arith.addf %x1, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  %p = linalg.generic {indexing_maps = [#full, #row, #full], iterator_types = ["parallel", "parallel"]} ins(%d, %s : tensor<8x16xf32>, tensor<8xf32>) outs(%e : tensor<8x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %l = math.log %b : f32
+    %r = arith.subf %a, %l : f32
+    linalg.yield %r : f32
+  } -> tensor<8x16xf32>
+  %y = linalg.generic {indexing_maps = [#row, #full, #row], iterator_types = ["parallel", "reduction"]} ins(%t, %p : tensor<8xi64>, tensor<8x16xf32>) outs(%zr : tensor<8xf32>) {
+  ^bb0(%l: i64, %a: f32, %o: f32):
+    %i = linalg.index 1 : index
+    %c = arith.index_cast %i : index to i64
+    %q = arith.cmpi eq, %l, %c : i64
+    %v = arith.select %q, %a, %zero : f32
+    %r = arith.addf %v, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  return %y : tensor<8xf32>
+}

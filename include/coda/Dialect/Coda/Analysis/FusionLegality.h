@@ -24,6 +24,10 @@ namespace mlir::coda {
 /// Columns that a tile has at most, of all accumulators together.
 constexpr int64_t kMaxTileColumns = 256;
 
+/// Of one op. A GPU's kernel is passed a descriptor of 128 bytes for each factor, and a
+/// few for what it loads and stores.
+constexpr unsigned kMaxProducts = 9;
+
 /// Whether `op` multiplies matrices. A sum of elementwise products has the body
 /// of a contraction, too, but neither rows nor columns of its own.
 bool isMatrixProduct(linalg::LinalgOp op);

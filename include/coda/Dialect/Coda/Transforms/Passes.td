@@ -120,6 +120,38 @@ def HoistSlicesPass : InterfacePass<"coda-hoist-slices", "FunctionOpInterface"> 
                            "tensor::TensorDialect"];
 }
 
+def SplitJoinedFactorsPass
+    : InterfacePass<"coda-split-joined-factors", "FunctionOpInterface"> {
+  let summary = "Multiply the parts of a joined factor, not their concatenation";
+  let description = [{
+    NON-NUMERIC-PRESERVING: sums in another order.
+
+    `[A B] W` is `A W1 + B W2`. A concatenation that nothing reads but products, along a
+    dim that they contract, is not made: each part is multiplied by a slice of the other
+    factor, which is a view, and one product starts from the other's result. So the
+    hidden state and the embedding of the next token, each normalised, meet in one
+    kernel, and each part may be what an epilogue makes. Parts that start at no multiple
+    of 16 bytes stay joined, as do more than one kernel multiplies, those of which only
+    a call shows the extents, and factors of eight bits.
+
+    ```mlir
+    %x = tensor.concat dim(1) %a, %b : (tensor<8x16xf32>, tensor<8x32xf32>) -> tensor<8x48xf32>
+    %y = linalg.matmul ins(%x, %w : tensor<8x48xf32>, tensor<48x4xf32>) outs(%z : tensor<8x4xf32>)
+    ```
+    ==>
+    ```mlir
+    %w1 = tensor.extract_slice %w[0, 0] [16, 4] [1, 1] : tensor<48x4xf32> to tensor<16x4xf32>
+    %y1 = linalg.matmul ins(%a, %w1 : ...) outs(%z : tensor<8x4xf32>)
+    %w2 = tensor.extract_slice %w[16, 0] [32, 4] [1, 1] : tensor<48x4xf32> to tensor<32x4xf32>
+    %y = linalg.matmul ins(%b, %w2 : ...) outs(%y1 : tensor<8x4xf32>)
+    ```
+  }];
+  let dependentDialects = ["linalg::LinalgDialect", "tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"numSplit", "num-split", "products of a joined factor">
+  ];
+}
+
 def TransposeRowSumsPass
     : InterfacePass<"coda-transpose-row-sums", "FunctionOpInterface"> {
   let summary = "Take row sums of data gradients to the axis of the product";
