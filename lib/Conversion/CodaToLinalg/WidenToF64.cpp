@@ -74,6 +74,9 @@ struct WidenToF64 : public coda::impl::CodaWidenToF64Base<WidenToF64> {
 
   LogicalResult run(func::FuncOp func) {
     Block &body = func.getBody().front();
+    for (Block &block : llvm::drop_begin(func.getBody()))
+      for (BlockArgument arg : block.getArguments())
+        arg.setType(widen(arg.getType()));
     WalkResult result = func.walk([&](Operation *op) {
       if (op == func)
         return WalkResult::advance();
@@ -128,24 +131,33 @@ struct WidenToF64 : public coda::impl::CodaWidenToF64Base<WidenToF64> {
       Value wide = ::cast(builder, arg.getLoc(), arg, f64);
       if (wide != arg)
         arg.replaceUsesWithIf(wide, [&](OpOperand &use) {
-          // The cast itself, and the extents of its result, read the argument.
+          // The cast itself, and the extents of its result, read the argument;
+          // what is in another block reads the cast.
           Operation *user = body.findAncestorOpInBlock(*use.getOwner());
-          return !user->isBeforeInBlock(wide.getDefiningOp()) &&
-                 user != wide.getDefiningOp();
+          return !user || (!user->isBeforeInBlock(wide.getDefiningOp()) &&
+                           user != wide.getDefiningOp());
         });
     }
-    auto terminator = mlir::cast<func::ReturnOp>(body.getTerminator());
-    builder.setInsertionPoint(terminator);
-    for (auto [operand, source] :
-         llvm::zip_equal(terminator->getOpOperands(),
-                         func.getFunctionType().getResults()))
-      if (isFloat(operand.get().getType()))
-        operand.set(::cast(builder, operand.get().getLoc(), operand.get(),
-                           borders || getElementTypeOrSelf(source).isF64()
-                               ? f64
-                               : f32));
-    func.setFunctionType(builder.getFunctionType(
-        body.getArgumentTypes(), terminator.getOperandTypes()));
+    // A function may return in several blocks, or in none.
+    SmallVector<Type> results;
+    for (Type source : func.getFunctionType().getResults()) {
+      Type f = borders || getElementTypeOrSelf(source).isF64() ? f64 : f32;
+      results.push_back(isFloat(source)
+                            ? mlir::cast<RankedTensorType>(source).clone(f)
+                            : widen(source));
+    }
+    for (auto terminator : func.getOps<func::ReturnOp>()) {
+      builder.setInsertionPoint(terminator);
+      for (auto [operand, type] :
+           llvm::zip_equal(terminator->getOpOperands(), results))
+        if (isFloat(operand.get().getType()))
+          operand.set(::cast(builder, operand.get().getLoc(), operand.get(),
+                             getElementTypeOrSelf(type)));
+      results.assign(terminator.getOperandTypes().begin(),
+                     terminator.getOperandTypes().end());
+    }
+    func.setFunctionType(
+        builder.getFunctionType(body.getArgumentTypes(), results));
     return success();
   }
 };

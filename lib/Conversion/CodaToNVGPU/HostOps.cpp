@@ -47,11 +47,12 @@ struct GPUHostOps : public coda_gpu::impl::GPUHostOpsBase<GPUHostOps> {
           "linalg instead, or compile for the CPU");
     StringRef dialect = op->getName().getDialectNamespace();
     // A shape in a tensor is on the device, too.
-    bool readsMemory = isa<memref::MemRefDialect>(op->getDialect()) &&
-                       !isa<ViewLikeOpInterface, memref::AssumeAlignmentOp,
-                            memref::DimOp, memref::ExtractAlignedPointerAsIndexOp,
-                            memref::ExtractStridedMetadataOp,
-                            memref::GetGlobalOp, memref::RankOp>(op);
+    bool readsMemory =
+        isa_and_nonnull<memref::MemRefDialect>(op->getDialect()) &&
+        !isa<ViewLikeOpInterface, memref::AssumeAlignmentOp, memref::DimOp,
+             memref::ExtractAlignedPointerAsIndexOp,
+             memref::ExtractStridedMetadataOp, memref::GetGlobalOp,
+             memref::RankOp>(op);
     if (readsMemory || isa<memref::ReshapeOp>(op) || dialect == "linalg" ||
         dialect == "coda" || dialect == "vector" || dialect == "tensor")
       return op->emitError("'")

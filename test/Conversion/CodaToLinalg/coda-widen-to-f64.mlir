@@ -58,3 +58,24 @@ func.func @bits(%a: tensor<4xf32>) -> tensor<4xi32> {
   } -> tensor<4xi32>
   return %r : tensor<4xi32>
 }
+
+// -----
+
+// Of several blocks each return rounds, and each block reads the widened argument.
+// CHECK-LABEL: func.func @blocks
+// CHECK-SAME: %[[A:[a-z0-9]+]]: tensor<4xf32>, %[[C:[a-z0-9]+]]: i1) -> tensor<4xf32>
+// CHECK: %[[X:.*]] = linalg.generic {{.*}} ins(%[[A]] : tensor<4xf32>) outs(%{{.*}} : tensor<4xf64>)
+// CHECK: cf.cond_br %[[C]], ^[[ONE:.*]], ^[[TWO:.*]](%[[X]] : tensor<4xf64>)
+// CHECK: ^[[ONE]]:
+// CHECK: %[[R:.*]] = linalg.generic {{.*}} ins(%[[X]] : tensor<4xf64>) outs(%{{.*}} : tensor<4xf32>)
+// CHECK: return %[[R]] : tensor<4xf32>
+// CHECK: ^[[TWO]](%[[B:.*]]: tensor<4xf64>):
+// CHECK: %[[S:.*]] = linalg.generic {{.*}} ins(%[[B]] : tensor<4xf64>) outs(%{{.*}} : tensor<4xf32>)
+// CHECK: return %[[S]] : tensor<4xf32>
+func.func @blocks(%a: tensor<4xf32>, %c: i1) -> tensor<4xf32> {
+  cf.cond_br %c, ^bb1, ^bb2(%a : tensor<4xf32>)
+^bb1:
+  return %a : tensor<4xf32>
+^bb2(%b: tensor<4xf32>):
+  return %b : tensor<4xf32>
+}

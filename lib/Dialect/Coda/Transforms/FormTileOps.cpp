@@ -186,7 +186,7 @@ static bool feedsTileOp(Value value, bool all) {
   return llvm::any_of(value.getUsers(), [&](Operation *user) {
     if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user))
       return feedsTileOp(user->getResult(0), all);
-    if (isa<CodaDialect>(user->getDialect()))
+    if (isa_and_nonnull<CodaDialect>(user->getDialect()))
       return true;
     auto linalgOp = dyn_cast<linalg::LinalgOp>(user);
     if (!linalgOp || !isMatrixProduct(linalgOp))
@@ -669,7 +669,7 @@ private:
 } // namespace
 
 void FormTileOpsPass::visit(RewriterBase &rewriter, Operation *op) {
-  if (isa<CodaDialect>(op->getDialect())) {
+  if (isa_and_nonnull<CodaDialect>(op->getDialect())) {
     auto semantic = dyn_cast<linalg::AggregatedOpInterface>(op);
     if (!semantic || isa<TileOpInterface>(op))
       return;
