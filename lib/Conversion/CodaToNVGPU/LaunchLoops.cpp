@@ -523,7 +523,10 @@ bool coda_gpu::isLaunchedAsLoops(Operation *op) {
     return false;
   if (auto copy = dyn_cast<memref::CopyOp>(op))
     return !isContiguous(copy);
-  return isa<linalg::GenericOp, memref::StoreOp>(op);
+  // What is still on tensors has nowhere to store to.
+  if (auto generic = dyn_cast<linalg::GenericOp>(op))
+    return generic.hasPureBufferSemantics();
+  return isa<memref::StoreOp>(op);
 }
 
 namespace {

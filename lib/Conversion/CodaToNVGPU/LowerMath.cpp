@@ -357,7 +357,7 @@ struct GPULowerMath : public coda_gpu::impl::GPULowerMathBase<GPULowerMath> {
       return signalPassFailure();
     // What is left would become a call of a library that is not there.
     WalkResult unknown = getOperation()->walk([](Operation *op) {
-      if ((!isa<math::MathDialect>(op->getDialect()) &&
+      if ((!isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
            !isa<arith::RemFOp>(op)) ||
           isa<math::AbsIOp, math::CountLeadingZerosOp,
               math::CountTrailingZerosOp, math::CtPopOp, math::FmaOp,

@@ -207,3 +207,21 @@ func.func @two_sizes(%x: memref<300x8xf32>, %s: memref<3x8xf32>, %t: memref<5x8x
   }
   return
 }
+
+// -----
+
+// On tensors there is no place to store to: left as it is.
+// CHECK-LABEL: func.func @on_tensors
+// CHECK-SAME: %[[A:.+]]: tensor<4x8xf32>
+// CHECK: %[[R:.+]] = linalg.generic {{.*}} ins(%[[A]] : tensor<4x8xf32>)
+// CHECK: return %[[R]] : tensor<4x8xf32>
+func.func @on_tensors(%a: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %e = tensor.empty() : tensor<4x8xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>], iterator_types = ["parallel", "parallel"]}
+      ins(%a : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = arith.addf %x, %x : f32
+    linalg.yield %y : f32
+  } -> tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}

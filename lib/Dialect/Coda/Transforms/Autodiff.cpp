@@ -521,7 +521,8 @@ static std::string describeBody(Operation *op) {
     return {};
   for (Operation &inner : linalgOp.getBody()->without_terminator())
     if (!isa<linalg::IndexOp>(inner) &&
-        !isa<arith::ArithDialect, math::MathDialect>(inner.getDialect()))
+        !isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
+            inner.getDialect()))
       return (" with '" + inner.getName().getStringRef() + "' in its body")
           .str();
   if (linalgOp.getNumReductionLoops() == 0)

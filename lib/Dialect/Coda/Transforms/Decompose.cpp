@@ -66,7 +66,7 @@ public:
 private:
   bool isCandidate(Operation *op) const {
     return isa<linalg::AggregatedOpInterface>(op) &&
-           isa<CodaDialect>(op->getDialect()) &&
+           isa_and_nonnull<CodaDialect>(op->getDialect()) &&
            !(semanticOnly && isa<TileOpInterface>(op)) &&
            // Members go after their bundle has.
            !isa<BundleOp>(op->getParentOp());
