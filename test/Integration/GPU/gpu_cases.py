@@ -25,7 +25,8 @@ Cases: 24 random regions; some of them with left factors of their own for each
 accumulator, with ragged, few, tiny, empty and dynamic extents; reductions over
 numbers of rows or columns that are no multiple of a tile, or not known; programs with
 the gradients that are derived for them, of tables and of softmaxes over few columns;
-experts with 8-bit factors; the examples; the graphs of test/Graphs. The examples, and regions with few rows, also with
+experts with 8-bit factors; the examples; the graphs of test/Graphs, those of f32 with
+their products in parts, too. The examples, and regions with few rows, also with
 the other schedules that the selector may pick; the latter, and programs of few rows
 with what loads, stores and reductions there are, with swapped factors.
 """
@@ -114,6 +115,11 @@ SWAPPED = re.compile(r"swap_|region_(few|one_row|dynamic_few|factors_few|eight_(
 DERIVED = re.compile(r"grad_")
 # The graphs of which the gradients are derived, too: attention of heads that share keys.
 LAYERS = ["mistral_layer_eager_bf16"]
+# The graphs of f32 that are compiled with their products in parts, too, and those of
+# which the gradients are derived.
+SPLIT = re.compile(r"(_layer_|llama|gemma|einsum|qwen|lmhead).*_f32$")
+SPLIT_LAYERS = ["llama3_layer_eager_f32"]
+PARTS = ["bf16x3", "bf16x6"]
 # Graphs whose weights take minutes to make.
 LARGE = re.compile(r"8b|7b")
 
@@ -163,12 +169,16 @@ def cases():
         if "result_of" in open(stem + ".json").read():
             continue  # its inputs come from another graph
         yield "graph_" + file[:-5], stem + ".mlir", stem + ".json", stem + ".npz"
-        if file[:-5] in LAYERS:
+        splits = ["_" + parts for parts in PARTS if SPLIT.search(file[:-5])]
+        for parts in splits:
+            yield "graph_" + file[:-5] + parts, stem + ".mlir", stem + ".json", stem + ".npz"
+        if file[:-5] in LAYERS + SPLIT_LAYERS:
             with open(stem + ".json") as given:
                 recipe = json.load(given)
             # The cotangent of the result, which is as the first argument.
             recipe["args"].append(dict(recipe["args"][0], name="cotangent"))
-            yield "grad_" + file[:-5], stem + ".mlir", recipe, None
+            for parts in splits or [""]:
+                yield "grad_" + file[:-5] + parts, stem + ".mlir", recipe, None
 
 
 def recipe_of(text):
@@ -278,8 +288,9 @@ def prepare(folder, only, tools):
             with open(source, "w") as file:
                 file.write(graph)
         derives, entry = (["--grad"], ["--entry=main_grad"]) if DERIVED.match(name) else ([], [])
+        splits = ["--f32-products=" + parts for parts in PARTS if name.endswith("_" + parts)]
         code, text = call([compiler, source, "--target=sm_90a", "-o", path(".gpu.so"),
-                           "--report=" + path(".report.json")] + derives)
+                           "--report=" + path(".report.json")] + derives + splits)
         if code == 2 and text.startswith("error: ") and text.count("\n") == 1:
             refused.append((name, text.strip()))
             print(f"{name}: refused: {text.strip()}", flush=True)

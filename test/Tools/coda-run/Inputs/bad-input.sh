@@ -51,6 +51,7 @@ try toy.so --inputs=inputs.txt
 try toy.so --seed=1 --device=tpu
 try toy.so --seed=1 --seed=2
 try toy.so --seed=1 --numerics=fast
+try toy.so --seed=1 --f32-products=tf32
 try toy.so --seed=1 --numerics=batch-invariant
 try toy.so --seed=1 --numerics=strict --device=cuda
 try toy.so --inputs=folder.json
