@@ -535,7 +535,11 @@ LogicalResult ModelBuilder::checkFactors(const OperandModel &lhs,
   }
   if (lhs.element != model.factorType || rhs.element != model.factorType ||
       (!lhs.element.isBF16() && !lhs.element.isF16()))
-    return fail("factors are not all bf16, all f16, or all f8E4M3FN and f8E5M2");
+    return fail(Twine("factors are not all bf16, all f16, or all f8E4M3FN and "
+                      "f8E5M2") +
+                (lhs.element.isF32() && rhs.element.isF32()
+                     ? " (coda-split-f32, f32-products=bf16x3, makes such of f32)"
+                     : ""));
   return success();
 }
 

@@ -22,7 +22,7 @@ func.func private @fits(%a: tensor<?x64xbf16>, %w: tensor<256x64xbf16>, %o: tens
 // CHECK-NOT: coda.
 // CHECK: return
 func.func private @f32_factors(%a: tensor<?x64xf32>, %w: tensor<256x64xf32>, %o: tensor<?x256xf32>) -> tensor<?x256xf32> attributes {coda.kernel, no_inline} {
-  // expected-remark @+1 {{'f32_factors' is not one kernel: unfused-on-device: no schedule on sm_90a: factors are not all bf16, all f16, or all f8E4M3FN and f8E5M2; it runs as loops}}
+  // expected-remark @+1 {{'f32_factors' is not one kernel: unfused-on-device: no schedule on sm_90a: factors are not all bf16, all f16, or all f8E4M3FN and f8E5M2 (coda-split-f32, f32-products=bf16x3, makes such of f32); it runs as loops}}
   %0 = coda.gemm acc(%a[m, k] * %w[n, k] : tensor<?x64xf32>, tensor<256x64xf32>) outs(%o[m, n] : tensor<?x256xf32>) {
   ^bb0(%x: f32):
     coda.yield %x : f32
@@ -391,8 +391,8 @@ func.func private @halves_of_20(%a: tensor<256x64xbf16>, %w: tensor<3x2x20x64xbf
 // CHECK-NEXT: %[[V:.+]] = arith.extf %[[Y]] : bf16 to f32
 // CHECK-NEXT: arith.addf %[[S]], %[[V]] : f32
 func.func private @f32_summand(%a: tensor<256x64xbf16>, %w: tensor<128x64xbf16>, %t: tensor<256x4xf32>, %b: tensor<128x4xf32>, %r: tensor<256x128xbf16>, %o: tensor<256x128xbf16>) -> tensor<256x128xbf16> attributes {coda.kernel, no_inline} {
-  // expected-remark @+2 {{factors are not all bf16, all f16, or all f8E4M3FN and f8E5M2; a product of it is taken out of its sum}}
-  // expected-remark @+1 {{factors are not all bf16, all f16, or all f8E4M3FN and f8E5M2; it runs as loops}}
+  // expected-remark @+2 {{factors are not all bf16, all f16, or all f8E4M3FN and f8E5M2 (coda-split-f32, f32-products=bf16x3, makes such of f32); a product of it is taken out of its sum}}
+  // expected-remark @+1 {{factors are not all bf16, all f16, or all f8E4M3FN and f8E5M2 (coda-split-f32, f32-products=bf16x3, makes such of f32); it runs as loops}}
   %0 = coda.gemm acc(%a[m, k0] * %w[n, k0] + %t[m, k1] * %b[n, k1] : tensor<256x64xbf16>, tensor<128x64xbf16>, tensor<256x4xf32>, tensor<128x4xf32>)
       ins(%r[m, n] : tensor<256x128xbf16>) outs(%o[m, n] : tensor<256x128xbf16>) {
   ^bb0(%x: f32, %y: bf16):
@@ -410,7 +410,7 @@ func.func private @f32_summand(%a: tensor<256x64xbf16>, %w: tensor<128x64xbf16>,
 // CHECK-LABEL: func.func private @f32_summands(
 // CHECK-NOT: call
 func.func private @f32_summands(%a: tensor<256x4xf32>, %w: tensor<128x4xf32>, %o: tensor<256x128xbf16>) -> tensor<256x128xbf16> attributes {coda.kernel, no_inline} {
-  // expected-remark @+1 {{factors are not all bf16, all f16, or all f8E4M3FN and f8E5M2; it runs as loops}}
+  // expected-remark @+1 {{factors are not all bf16, all f16, or all f8E4M3FN and f8E5M2 (coda-split-f32, f32-products=bf16x3, makes such of f32); it runs as loops}}
   %0 = coda.gemm acc(%a[m, k0] * %w[n, k0] + %a[m, k1] * %w[n, k1] : tensor<256x4xf32>, tensor<128x4xf32>, tensor<256x4xf32>, tensor<128x4xf32>) outs(%o[m, n] : tensor<256x128xbf16>) {
   ^bb0(%x: f32):
     %p = arith.truncf %x : f32 to bf16

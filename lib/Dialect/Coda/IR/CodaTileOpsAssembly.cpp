@@ -66,7 +66,8 @@ ParseResult TileOpParser::parseOperand(Group group) {
             index >= kMaxDimsPerKind)
           return parser.emitError(loc, "unknown dim '")
                  << name
-                 << "': expected b, m, n, u, k or p and a number below 16";
+                 << "': expected b, m, n, u, k or p and a number below "
+                 << kMaxDimsPerKind;
         int64_t granule = 1;
         if (succeeded(parser.parseOptionalKeyword("floordiv"))) {
           loc = parser.getCurrentLocation();

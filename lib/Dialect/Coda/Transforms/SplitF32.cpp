@@ -33,10 +33,26 @@ namespace mlir::coda {
 using namespace mlir;
 using namespace mlir::coda;
 
-static bool hasF32Factors(TileOpInterface gemm) {
-  return llvm::all_of(
-      llvm::concat<const Value>(gemm.getLhs(), gemm.getRhs()),
-      [](Value factor) { return getElementTypeOrSelf(factor).isF32(); });
+/// Whether both factors of product `p` of `gemm` are of `type`.
+static bool areOfType(TileOpInterface gemm, unsigned p, Type type) {
+  return getElementTypeOrSelf(gemm.getLhs()[p]) == type &&
+         getElementTypeOrSelf(gemm.getRhs()[p]) == type;
+}
+
+static bool isOfF32(TileOpInterface gemm, unsigned p) {
+  return areOfType(gemm, p, Float32Type::get(gemm->getContext()));
+}
+
+/// Whether `gemm` has products of f32 factors, and with these in parts bf16 ones alone.
+static bool canBeSplit(TileOpInterface gemm) {
+  auto bf16 = BFloat16Type::get(gemm->getContext());
+  bool hasF32 = false;
+  for (unsigned p = 0; p < gemm.getNumProducts(); ++p) {
+    hasF32 |= isOfF32(gemm, p);
+    if (!isOfF32(gemm, p) && !areOfType(gemm, p, bf16))
+      return false;
+  }
+  return hasF32;
 }
 
 namespace {
@@ -66,7 +82,7 @@ public:
     SmallVector<TileOpInterface> gemms;
     getOperation().walk([&](GemmOp op) {
       auto gemm = cast<TileOpInterface>(op.getOperation());
-      if (!hasF32Factors(gemm))
+      if (!canBeSplit(gemm))
         return;
       Refusal refusal;
       if (succeeded(checkNumProducts(gemm, refusal))) {
@@ -79,6 +95,8 @@ public:
     for (TileOpInterface gemm : gemms)
       for (unsigned p = 0; p < gemm.getNumProducts(); ++p)
         for (PartProduct product : getProducts(gemm, p)) {
+          if (!isOfF32(gemm, p))
+            continue;
           parts[gemm.getLhs()[p]].needed[product.lhs] = true;
           parts[gemm.getRhs()[p]].needed[product.rhs] = true;
         }
@@ -92,7 +110,8 @@ public:
   }
 
 private:
-  /// The products of parts that product `p` of `gemm` is the sum of.
+  /// The products of parts that product `p` of `gemm` is the sum of; that of bf16
+  /// factors is one.
   SmallVector<PartProduct> getProducts(TileOpInterface gemm, unsigned p);
 
   LogicalResult checkNumProducts(TileOpInterface gemm, Refusal &refusal);
@@ -121,6 +140,8 @@ static bool isExtendedBF16(Value factor) {
 SmallVector<PartProduct> SplitF32Pass::getProducts(TileOpInterface gemm,
                                                    unsigned p) {
   unsigned numKept = products == F32Products::BF16x3 ? 2 : 3;
+  if (!isOfF32(gemm, p))
+    return {{Leading, Leading}};
   unsigned ofLhs = isExtendedBF16(gemm.getLhs()[p]) ? 1 : numKept;
   unsigned ofRhs = isExtendedBF16(gemm.getRhs()[p]) ? 1 : numKept;
   auto getPart = [](unsigned order, unsigned orderOfOther) {
@@ -262,8 +283,13 @@ void SplitF32Pass::splitProducts(RewriterBase &rewriter,
     int32_t numParts = 0;
     for (unsigned end = p + size; p < end; ++p)
       for (auto [part, product] : llvm::enumerate(getProducts(gemm, p))) {
-        spec.lhs.push_back(parts[gemm.getLhs()[p]].tensors[product.lhs]);
-        spec.rhs.push_back(parts[gemm.getRhs()[p]].tensors[product.rhs]);
+        bool isSplit = isOfF32(gemm, p);
+        spec.lhs.push_back(isSplit
+                               ? parts[gemm.getLhs()[p]].tensors[product.lhs]
+                               : gemm.getLhs()[p]);
+        spec.rhs.push_back(isSplit
+                               ? parts[gemm.getRhs()[p]].tensors[product.rhs]
+                               : gemm.getRhs()[p]);
         lhsMaps.push_back(withOwnK(gemm.getLhsMap(p), part));
         rhsMaps.push_back(withOwnK(gemm.getRhsMap(p), part));
         ++numParts;

@@ -3,7 +3,7 @@
 // What the parser of tile ops says.
 
 func.func @unknown_dim(%a: tensor<4x8xf32>, %b: tensor<8x6xf32>, %o: tensor<4x6xf32>) {
-  // expected-error @below {{unknown dim 'row': expected b, m, n, u, k or p and a number below 16}}
+  // expected-error @below {{unknown dim 'row': expected b, m, n, u, k or p and a number below 64}}
   %0 = coda.gemm acc(%a[row, k] * %b[k, n] : tensor<4x8xf32>, tensor<8x6xf32>)
       outs(%o[m, n] : tensor<4x6xf32>) {
   }
@@ -12,8 +12,8 @@ func.func @unknown_dim(%a: tensor<4x8xf32>, %b: tensor<8x6xf32>, %o: tensor<4x6x
 // -----
 
 func.func @dim_number(%x: tensor<4xf32>, %o: tensor<4xf32>) {
-  // expected-error @below {{unknown dim 'n16': expected b, m, n, u, k or p and a number below 16}}
-  %0 = coda.map ins(%x[n16] : tensor<4xf32>) outs(%o[n] : tensor<4xf32>) {
+  // expected-error @below {{unknown dim 'n64': expected b, m, n, u, k or p and a number below 64}}
+  %0 = coda.map ins(%x[n64] : tensor<4xf32>) outs(%o[n] : tensor<4xf32>) {
   }
 }
 

@@ -142,3 +142,31 @@ func.func @others(%a: tensor<8x16xf64>, %b: tensor<4x16xf64>, %o: tensor<8x4xf64
   }
   return %y, %z : tensor<8x4xf64>, tensor<8x4xf32>
 }
+
+// -----
+
+// The other product of a sum stays as it is, if it is of bf16, and both do with one
+// of f16.
+// CHECK-LABEL: func.func @summands(
+// CHECK-SAME: %[[A:.+]]: tensor<8x16xf32>, %[[B:.+]]: tensor<4x16xf32>, %[[C:.+]]: tensor<8x3xbf16>, %[[D:.+]]: tensor<4x3xbf16>, %[[E:.+]]: tensor<8x3xf16>, %[[F:.+]]: tensor<4x3xf16>,
+// CHECK: %[[RIGHT:.+]]:3 = coda.map
+// CHECK-NEXT: ins(%[[B]][m, n] :
+// CHECK: %[[LEFT:.+]]:3 = coda.map
+// CHECK-NEXT: ins(%[[A]][m, n] :
+// CHECK: coda.gemm
+// CHECK-NEXT: acc(%[[C]][m, k0] * %[[D]][n, k0] + %[[LEFT]]#1[m, k1] * %[[RIGHT]]#2[n, k1] + %[[LEFT]]#2[m, k2] * %[[RIGHT]]#1[n, k2] + %[[LEFT]]#0[m, k3] * %[[RIGHT]]#0[n, k3] :
+// CHECK: coda.gemm
+// CHECK-NEXT: acc(%[[E]][m, k0] * %[[F]][n, k0] + %[[A]][m, k1] * %[[B]][n, k1] :
+func.func @summands(%a: tensor<8x16xf32>, %b: tensor<4x16xf32>, %c: tensor<8x3xbf16>, %d: tensor<4x3xbf16>, %e: tensor<8x3xf16>, %f: tensor<4x3xf16>, %o: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>) {
+  %y = coda.gemm acc(%c[m, k0] * %d[n, k0] + %a[m, k1] * %b[n, k1] : tensor<8x3xbf16>, tensor<4x3xbf16>, tensor<8x16xf32>, tensor<4x16xf32>)
+      outs(%o[m, n] : tensor<8x4xf32>) {
+  ^bb0(%g: f32):
+    coda.yield %g : f32
+  }
+  %z = coda.gemm acc(%e[m, k0] * %f[n, k0] + %a[m, k1] * %b[n, k1] : tensor<8x3xf16>, tensor<4x3xf16>, tensor<8x16xf32>, tensor<4x16xf32>)
+      outs(%o[m, n] : tensor<8x4xf32>) {
+  ^bb0(%g: f32):
+    coda.yield %g : f32
+  }
+  return %y, %z : tensor<8x4xf32>, tensor<8x4xf32>
+}

@@ -404,9 +404,9 @@ def SplitF32Pass : InterfacePass<"coda-split-f32", "FunctionOpInterface"> {
     A matrix unit that multiplies 16-bit factors and adds up in f32 multiplies f32
     ones in parts: `a = a0 + a1`, each the rest rounded to bf16, and
     `a b = a1 b0 + a0 b1 + a0 b0`, sums of one accumulator, the smallest first. With
-    `bf16x6` there are three parts, and six products. A gemm whose factors are all f32
-    has all its products split; a factor of bf16 values that were extended is
-    one part. Parts are made by maps, each tensor's once, which `coda-fuse` joins with
+    `bf16x6` there are three parts, and six products. A gemm all of whose products are
+    of f32 factors or of bf16 ones has the former split; an f32 factor of bf16 values that
+    were extended is one part. Parts are made by maps, each tensor's once, which `coda-fuse` joins with
     what makes the tensor. bf16 has the range of f32, so nothing overflows. Infinities
     and NaN are in the leading parts alone, and only their product meets them: it
     has the result that f32 would.
