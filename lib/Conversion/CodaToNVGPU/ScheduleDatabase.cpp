@@ -88,6 +88,24 @@ static ScheduleAttr parseSchedule(StringRef text, MLIRContext *context,
   return dyn_cast_or_null<ScheduleAttr>(attr);
 }
 
+/// Whether `text` opens more arrays and objects than it closes, by far: the parser, which
+/// calls itself for each, would end up without a stack.
+static bool isNestedTooDeep(StringRef text) {
+  constexpr int kDeepest = 64;
+  int depth = 0;
+  bool inString = false;
+  for (size_t i = 0; i < text.size() && depth <= kDeepest; ++i) {
+    char c = text[i];
+    if (inString && c == '\\')
+      ++i;
+    else if (c == '"')
+      inString = !inString;
+    else if (!inString)
+      depth += c == '[' || c == '{' ? 1 : c == ']' || c == '}' ? -1 : 0;
+  }
+  return depth > kDeepest;
+}
+
 FailureOr<ScheduleDatabase>
 ScheduleDatabase::load(StringRef path, StringRef gpu, MLIRContext *context,
                        std::string &reason) {
@@ -99,6 +117,8 @@ ScheduleDatabase::load(StringRef path, StringRef gpu, MLIRContext *context,
   if (!buffer)
     return fail(buffer.getError().message() +
                 "; `coda-bench tune` writes one");
+  if (isNestedTooDeep((*buffer)->getBuffer()))
+    return fail("nested deeper than any database; `coda-bench tune` writes one");
   llvm::Expected<llvm::json::Value> value =
       llvm::json::parse((*buffer)->getBuffer());
   if (!value)
