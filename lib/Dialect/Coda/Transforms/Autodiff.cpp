@@ -620,21 +620,16 @@ addOutputs(RewriterBase &rewriter, TileOpInterface op, ArrayRef<Value> values,
     spec.combiners.push_back(rewriter.getUnitAttr());
     spec.fresh.push_back(false);
   }
-  TileOpInterface result = createTileOp(rewriter, loc, spec);
-  result->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  IRMapping mapping;
-  mapping.map(op.getBody().getArguments(), result.getBody().getArguments());
-  rewriter.setInsertionPointToEnd(&result.getBody().front());
-  Block &body = op.getBody().front();
-  for (Operation &inner : body.without_terminator())
-    rewriter.clone(inner, mapping);
-  SmallVector<Value> yielded;
-  for (Value value : body.getTerminator()->getOperands())
-    yielded.push_back(mapping.lookupOrDefault(value));
-  for (auto [value, type] : llvm::zip_equal(values, types))
-    yielded.push_back(convertFloat(rewriter, loc,
-                                   mapping.lookupOrDefault(value), type));
-  YieldOp::create(rewriter, loc, yielded);
+  TileOpInterface result = recreate(
+      rewriter, op, spec, [&](OpBuilder &b, const IRMapping &mapping) {
+        SmallVector<Value> yielded;
+        for (Value value : op.getBody().front().getTerminator()->getOperands())
+          yielded.push_back(mapping.lookupOrDefault(value));
+        for (auto [value, type] : llvm::zip_equal(values, types))
+          yielded.push_back(
+              convertFloat(b, loc, mapping.lookupOrDefault(value), type));
+        return yielded;
+      });
   unsigned old = op->getNumResults();
   rewriter.replaceOp(op, result->getResults().take_front(old));
   return llvm::to_vector_of<Value>(result->getResults().drop_front(old));

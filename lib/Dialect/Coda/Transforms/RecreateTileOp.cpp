@@ -14,9 +14,10 @@
 using namespace mlir;
 using namespace mlir::coda;
 
-TileOpInterface coda::recreate(RewriterBase &rewriter, TileOpInterface op,
-                               const TileOpSpec &spec,
-                               ArrayRef<unsigned> outputs) {
+TileOpInterface coda::recreate(
+    RewriterBase &rewriter, TileOpInterface op, const TileOpSpec &spec,
+    function_ref<SmallVector<Value>(OpBuilder &, const IRMapping &)>
+        getYielded) {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);
   TileOpInterface result = createTileOp(rewriter, op->getLoc(), spec);
@@ -27,12 +28,22 @@ TileOpInterface coda::recreate(RewriterBase &rewriter, TileOpInterface op,
   Block &body = op.getBody().front();
   for (Operation &inner : body.without_terminator())
     rewriter.clone(inner, mapping);
-  SmallVector<Value> yielded;
-  for (unsigned o : outputs)
-    for (Value value : op.getYieldedValues(o))
-      yielded.push_back(mapping.lookupOrDefault(value));
+  SmallVector<Value> yielded = getYielded(rewriter, mapping);
   YieldOp::create(rewriter, body.getTerminator()->getLoc(), yielded);
   return result;
+}
+
+TileOpInterface coda::recreate(RewriterBase &rewriter, TileOpInterface op,
+                               const TileOpSpec &spec,
+                               ArrayRef<unsigned> outputs) {
+  return recreate(
+      rewriter, op, spec, [&](OpBuilder &, const IRMapping &mapping) {
+        SmallVector<Value> yielded;
+        for (unsigned o : outputs)
+          for (Value value : op.getYieldedValues(o))
+            yielded.push_back(mapping.lookupOrDefault(value));
+        return yielded;
+      });
 }
 
 TileOpInterface coda::recreate(RewriterBase &rewriter, TileOpInterface op,
@@ -51,6 +62,18 @@ void coda::reorderDims(TileOpSpec &spec, ArrayRef<unsigned> order) {
     map = map.replaceDimsAndSymbols(places, {}, order.size(), 0);
 }
 
+void coda::renameDims(Operation *inner,
+                      function_ref<DimAttr(DimAttr)> rename) {
+  if (auto index = dyn_cast<IndexOp>(inner))
+    index.setDimAttr(rename(index.getDim()));
+  if (auto group = dyn_cast<GroupReduceOp>(inner)) {
+    SmallVector<Attribute> over;
+    for (auto dim : group.getOver().getAsRange<DimAttr>())
+      over.push_back(rename(dim));
+    group.setOverAttr(ArrayAttr::get(inner->getContext(), over));
+  }
+}
+
 void coda::renameDims(TileOpInterface op, TileOpInterface copy,
                       ArrayRef<unsigned> order) {
   auto rename = [&](DimAttr dim) {
@@ -61,14 +84,6 @@ void coda::renameDims(TileOpInterface op, TileOpInterface copy,
     return DimAttr::get(op->getContext(), kind,
                         place - copy.getDimPosition(kind, 0));
   };
-  for (Operation &inner : copy.getBody().front()) {
-    if (auto index = dyn_cast<IndexOp>(inner))
-      index.setDimAttr(rename(index.getDim()));
-    if (auto group = dyn_cast<GroupReduceOp>(inner)) {
-      SmallVector<Attribute> over;
-      for (auto dim : group.getOver().getAsRange<DimAttr>())
-        over.push_back(rename(dim));
-      group.setOverAttr(ArrayAttr::get(op->getContext(), over));
-    }
-  }
+  for (Operation &inner : copy.getBody().front())
+    renameDims(&inner, rename);
 }

@@ -277,19 +277,19 @@ void SplitF32Pass::splitProducts(RewriterBase &rewriter,
     }
     return AffineMap::get(numDims, 0, results, rewriter.getContext());
   };
+  // A bf16 factor has no parts.
+  auto getTensor = [&](Value factor, Part part) {
+    auto it = parts.find(factor);
+    return it == parts.end() ? factor : it->second.tensors[part];
+  };
   SmallVector<AffineMap> lhsMaps, rhsMaps;
   unsigned p = 0;
   for (int32_t &size : spec.accSizes) {
     int32_t numParts = 0;
     for (unsigned end = p + size; p < end; ++p)
       for (auto [part, product] : llvm::enumerate(getProducts(gemm, p))) {
-        bool isSplit = isOfF32(gemm, p);
-        spec.lhs.push_back(isSplit
-                               ? parts[gemm.getLhs()[p]].tensors[product.lhs]
-                               : gemm.getLhs()[p]);
-        spec.rhs.push_back(isSplit
-                               ? parts[gemm.getRhs()[p]].tensors[product.rhs]
-                               : gemm.getRhs()[p]);
+        spec.lhs.push_back(getTensor(gemm.getLhs()[p], product.lhs));
+        spec.rhs.push_back(getTensor(gemm.getRhs()[p], product.rhs));
         lhsMaps.push_back(withOwnK(gemm.getLhsMap(p), part));
         rhsMaps.push_back(withOwnK(gemm.getRhsMap(p), part));
         ++numParts;

@@ -394,17 +394,8 @@ public:
       return this->renumber(op, handles,
                             op.getDimPosition(d.getKind(), d.getIndex()));
     };
-    for (Operation &inner : op.getBody().front().without_terminator()) {
-      Operation *copy = rewriter.clone(inner, mapping);
-      if (auto index = dyn_cast<IndexOp>(copy))
-        index.setDimAttr(renumber(index.getDim()));
-      if (auto group = dyn_cast<GroupReduceOp>(copy)) {
-        SmallVector<Attribute> over;
-        for (DimAttr dim : group.getOver().getAsRange<DimAttr>())
-          over.push_back(renumber(dim));
-        group.setOverAttr(rewriter.getArrayAttr(over));
-      }
-    }
+    for (Operation &inner : op.getBody().front().without_terminator())
+      renameDims(rewriter.clone(inner, mapping), renumber);
   }
 
   /// What output `o` of `op` is at a point for which the new op has `value`: that,

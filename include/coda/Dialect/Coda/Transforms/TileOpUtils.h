@@ -10,6 +10,9 @@
 
 #include "coda/Dialect/Coda/IR/TileOpRegion.h"
 
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+
 namespace mlir::coda {
 
 /// How one tensor dim of an operand is split: the extents of the new dims, all
@@ -82,8 +85,14 @@ TileOpInterface cloneIntoReader(RewriterBase &rewriter,
 TileOpInterface sliceTileOp(RewriterBase &rewriter, TileOpInterface op,
                             unsigned dim, int64_t offset, int64_t size);
 
-/// A tile op like `op`, before it, with the operands and maps of `spec`, which are
-/// those of `outputs` only; the region is copied as it is. `op` stays.
+/// A tile op like `op`, before it, with the operands and maps of `spec`; the region is
+/// copied as it is, and yields what `getYielded` makes at its end, of values that the
+/// mapping has the copies of. `op` stays.
+TileOpInterface
+recreate(RewriterBase &rewriter, TileOpInterface op, const TileOpSpec &spec,
+         function_ref<SmallVector<Value>(OpBuilder &, const IRMapping &)>
+             getYielded);
+/// The same with what `op` yields for `outputs`, the outputs of `spec`.
 TileOpInterface recreate(RewriterBase &rewriter, TileOpInterface op,
                          const TileOpSpec &spec, ArrayRef<unsigned> outputs);
 /// The same with all outputs.
@@ -93,6 +102,8 @@ TileOpInterface recreate(RewriterBase &rewriter, TileOpInterface op,
 /// Has the maps of `spec` take the dims in the order `order`, by their positions before;
 /// how many there are of each kind is for the caller to set.
 void reorderDims(TileOpSpec &spec, ArrayRef<unsigned> order);
+/// Has `inner`, of the region of a tile op, name the dims that it names as `rename` does.
+void renameDims(Operation *inner, function_ref<DimAttr(DimAttr)> rename);
 /// Has the region of `copy`, the dims of which are those of `op` in the order `order`,
 /// name them as they are now.
 void renameDims(TileOpInterface op, TileOpInterface copy,
